@@ -68,8 +68,8 @@ struct hc_collect {
     int cancel_fd; /* readable: end the collection within a second; -1: none. Borrowed */
     const struct hc_policy *policy;
     const struct hc_figure_list *drawn; /* borrowed: the files that are figures; all others are plain files */
-    struct hc_manifest *manifest; /* figures, files and skipped are filled */
-    enum hc_collected ended;      /* filled */
+    struct hc_manifest *manifest;       /* figures, files and skipped are filled */
+    enum hc_collected ended;            /* filled */
     bool
         planted; /* filled: bind mode, a guest's file under one of hotcell's own names could not be renamed */
 };

@@ -102,7 +102,8 @@ static void beginnings_of_types(void **state)
 static void figures_in_the_order_of_their_announcement(void **state)
 {
     struct hc_figure_list list = {0};
-    struct hc_figure a = {.path = "figures/b.png", .sha256 = ZEROS}, b = {.path = "figures/a.png", .sha256 = ONES};
+    struct hc_figure a = {.path = "figures/b.png", .sha256 = ZEROS},
+                     b = {.path = "figures/a.png", .sha256 = ONES};
     (void)state;
     hc_figure_list_add(&list, &a);
     hc_figure_list_add(&list, &b);

@@ -13,8 +13,8 @@
 #define HC_FIGURE_PATH_MAX 320 /* with the NUL */
 #define HC_FIGURE_MIME_MAX 40
 
-#define HC_FIGURES_LISTED  1000 /* most figures of one job that its manifest lists as figures */
-#define HC_FIGURE_BEGINS   16   /* bytes of a file that are enough to tell its type */
+#define HC_FIGURES_LISTED 1000 /* most figures of one job that its manifest lists as figures */
+#define HC_FIGURE_BEGINS  16   /* bytes of a file that are enough to tell its type */
 
 /* A figure as the launcher found it when it was announced. */
 struct hc_figure {

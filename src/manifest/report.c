@@ -57,7 +57,16 @@ static bool is_error(const cJSON *node)
 static bool is_figure(const cJSON *node)
 {
     static const char *const names[] = {"path", "mime", "kind"};
-    return is_record(node, names, 3);
+    int found = 0;
+    for (const cJSON *part = cJSON_IsObject(node) ? node->child : NULL; part; part = part->next) {
+        bool named = false;
+        for (int i = 0; i < 3 && !named; i++)
+            named = strcmp(part->string, names[i]) == 0 && cJSON_IsString(part);
+        if (!named && (strcmp(part->string, "chart") != 0 || !cJSON_IsObject(part)))
+            return false;
+        found += named;
+    }
+    return found == 3;
 }
 
 static bool is_figures(const cJSON *node)
@@ -120,10 +129,9 @@ static const struct {
     const char *name;
     bool (*fits)(const cJSON *node);
 } members[] = {
-    {"value", is_value},     {"error", is_error},      {"figures", is_figures},
-    {"columns", is_columns}, {"warnings", is_strings}, {"exit", is_status},
-    {"complete", is_bool},   {"results", is_any},      {"returned", is_returned},
-    {"displays", is_displays},
+    {"value", is_value},       {"error", is_error},       {"figures", is_figures}, {"columns", is_columns},
+    {"warnings", is_strings},  {"exit", is_status},       {"complete", is_bool},   {"results", is_any},
+    {"returned", is_returned}, {"displays", is_displays},
 };
 
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXT    ((size_t)48 << 10) /* bytes of one stream or value in an answer */
-#define HEAD        ((size_t)32 << 10) /* bytes of these from the beginning of a longer text */
-#define MAX_LISTED  100
-#define MAX_IMAGES  8
-#define MAX_DISPLAYS 50 /* displays in an answer */
-#define IMAGE_BYTES ((int64_t)6 << 20) /* most bytes of all images */
+#define MAX_TEXT     ((size_t)48 << 10) /* bytes of one stream or value in an answer */
+#define HEAD         ((size_t)32 << 10) /* bytes of these from the beginning of a longer text */
+#define MAX_LISTED   100
+#define MAX_IMAGES   8
+#define MAX_DISPLAYS 50                 /* displays in an answer */
+#define IMAGE_BYTES  ((int64_t)6 << 20) /* most bytes of all images */
 
 #define STREAM                                                                                               \
     "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"},"  \
@@ -35,7 +35,8 @@ const char hc_run_schema[] =
     "\"exit_code\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"}"
     ","
     "\"stdout\":" STREAM ",\"stderr\":" STREAM ",\"value\":" MAYBE_OBJECT ",\"error\":" MAYBE_OBJECT
-    ",\"displays\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},\"rejection\":" MAYBE_OBJECT ",\"figures\":" FILES ",\"files\":" FILES
+    ",\"displays\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},\"rejection\":" MAYBE_OBJECT
+    ",\"figures\":" FILES ",\"files\":" FILES
     ",\"more_files\":{\"type\":\"integer\"},\"warnings\":{\"type\":\"array\"},\"denials\":{\"type\":"
     "\"array\"},\"usage\":{\"type\":\"object\"}},\"required\":[\"run\",\"status\",\"exit_code\",\"reason\","
     "\"partial\",\"stdout\",\"stderr\",\"value\",\"error\",\"rejection\",\"figures\",\"files\",\"more_"
@@ -251,8 +252,7 @@ static bool has_image(const cJSON *content, const char *base64)
 static void add_displayed_images(const cJSON *guest, cJSON *content, struct images *sent)
 {
     const cJSON *shown, *form;
-    cJSON_ArrayForEach(shown, hc_json_member(guest, "displays"))
-    cJSON_ArrayForEach(form, shown)
+    cJSON_ArrayForEach(shown, hc_json_member(guest, "displays")) cJSON_ArrayForEach(form, shown)
     {
         const char *data = cJSON_GetStringValue(form);
         int64_t bytes = data ? (int64_t)strlen(data) / 4 * 3 : 0;

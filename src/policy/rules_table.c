@@ -155,6 +155,8 @@ const struct hc_rule hc_rules[] = {
      "Whether all of matplotlib's figures are saved at the end (all), or the first figure alone (first)."},
     {"figures", "show", HC_RULE_CHOICE, false, 0, shows, NULL,
      "What plt.show() does: it saves the open figures and closes them, as in notebooks (save), saves them and leaves them open (keep), saves the current figure alone under a number and closes it (current), or does nothing (ignore). Default: \"save\"."},
+    {"figures", "data", HC_RULE_BOOL, false, 0, NULL, NULL,
+     "Whether the manifest has the data of matplotlib's charts beside their figures: type, axes, and the points of each series. Default: true."},
     {"figures", "directory", HC_RULE_FOLDER, false, 0, NULL, NULL,
      "Directory below /output that figures are saved in. Default: \"figures\"."},
     {"figures", "fonts", HC_RULE_NAMES, false, 0, NULL, NULL,

@@ -281,9 +281,9 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
     return 0;
 }
 
-/* The MIME type of a figure, and its position among the figures. NULL: a plain file. A figure is a file in the
- * policy's directory for figures whose content the interpreter has announced as drawn; a file that the program
- * has written there itself, or over a figure, is none. */
+/* The MIME type of a figure, and its position among the figures. NULL: a plain file. A figure is a file in
+ * the policy's directory for figures whose content the interpreter has announced as drawn; a file that the
+ * program has written there itself, or over a figure, is none. */
 static const char *figure_mime(const struct walk *w, int fd, const char *path, const char *sha256, int *order)
 {
     char begins[HC_FIGURE_BEGINS];

@@ -90,11 +90,18 @@ class Saved:
                 self.add(state, path, digest)
         for path in before.keys() - self.files.keys():
             discard(f"{output}/{path}")
+        self.describe(state)
         self.watch(figure)
 
     def add(self, state, path, digest):
         self.files[path] = digest
-        state.rows[path] = (mime_of(path), "matplotlib")
+        state.rows[path] = (mime_of(path), "matplotlib", None)
+
+    def describe(self, state):
+        """Put the data of the chart beside the figure's first file."""
+        path = next(iter(self.files), None)
+        if path is not None and state.rules.get("data", True):
+            state.rows[path] = (*state.rows[path][:2], chart_of(self.figure()))
 
     def watch(self, figure):
         """Have matplotlib call stale() when something in the figure changes."""
@@ -120,6 +127,15 @@ class Saved:
         forms = {mime_of(path) for path in self.files}
         wanted = {MIMES[form] for form in state.rules.get("formats", ["png"])}
         return not self.changed and bool(not wanted or forms & wanted)
+
+
+def chart_of(figure):
+    try:
+        return part("charts", "of_figure")(figure)
+    except (TimeoutError, MemoryError, KeyboardInterrupt):
+        raise
+    except BaseException:  # the guest's classes take part in this: it may be anything
+        return None
 
 
 def is_whole(path, digest):
@@ -168,6 +184,7 @@ def tell_saved(state, figure, path):
         saved = Saved(figure)
         state.saved.append(saved)
     saved.add(state, name, tell(path, read_file(path)))
+    saved.describe(state)
     saved.watch(figure)
 
 
@@ -241,7 +258,7 @@ class Shown:
                 state.warn(f"A plotly figure was left out: {size} bytes, more than {state.size}.")
                 state.rows.pop(path, None)
             else:
-                state.rows[path] = (mime_of(path), "plotly")
+                state.rows[path] = (mime_of(path), "plotly", None)
             self.texts[form] = hash(text)
 
 
@@ -255,7 +272,7 @@ def show_plotly(state, output, figure):
 # ---- at the end ----
 
 def capture(namespace, value, state, output):
-    """Save what is not saved yet. Returns the rows (path, MIME type, kind) of all figures in the order in which they were
+    """Save what is not saved yet. Returns the rows (path, MIME type, kind, data of the chart or None) of all figures in the order in which they were
     saved, and the warnings."""
     if "matplotlib.pyplot" in sys.modules:
         attempt(state, "Matplotlib", save_matplotlib, state, output)

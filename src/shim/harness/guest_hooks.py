@@ -36,7 +36,7 @@ class Drawing:
         self.saved = []  # matplotlib's figures: guest_figures.Saved
         self.written = []  # plotly's figures that show() has saved: guest_figures.Shown
         self.asked = 0  # figures of matplotlib that the harness was to save
-        self.rows = {}  # path below the output directory -> (MIME type, kind), in the order of saving
+        self.rows = {}  # path below the output directory -> (MIME type, kind, data of the chart or None), in the order of saving
         self.images = []  # at the end: (figure, {MIME type: path})
         self.warnings = []
         self.late = False  # a figure took too long: no others are saved

@@ -23,8 +23,8 @@ void hc_report_init(struct hc_report *r, size_t max)
 
 void hc_report_finish(struct hc_report *r)
 {
-    struct hc_buf *const all[] = {&r->error,    &r->value,   &r->figures,  &r->columns,
-                                  &r->warnings, &r->results, &r->returned, &r->displays, NULL};
+    struct hc_buf *const all[] = {&r->error,   &r->value,    &r->figures,  &r->columns, &r->warnings,
+                                  &r->results, &r->returned, &r->displays, NULL};
     for (struct hc_buf *const *buf = all; *buf; buf++)
         hc_buf_finish(*buf);
 }
@@ -80,11 +80,23 @@ void hc_report_columns(struct hc_report *r, PyObject *columns)
     hc_report_warn(r, "The names of the inputs' columns are too long to be listed.");
 }
 
-/* Prints one figure, a tuple (path, MIME type, kind), as a JSON object. false: it is not such a tuple. */
-static bool figure_object(struct hc_buf *out, PyObject *figure)
+/* Appends ,"chart":... to a figure. false: it does not fit into `room` bytes, or is no JSON; `out` is
+ * unchanged. */
+static bool add_chart(struct hc_buf *out, PyObject *chart, size_t room)
+{
+    hc_autobuf text = {.max = room};
+    if (!PyDict_Check(chart) || !hc_json_value(&text, chart) || text.failed)
+        return false;
+    (void)hc_buf_str(out, ",\"chart\":");
+    return hc_buf_add(out, text.data, text.len) == 0;
+}
+
+/* Prints one figure, a tuple (path, MIME type, kind, data of its chart or None), as a JSON object; the data
+ * may take `room` bytes. false: it is not such a tuple. */
+static bool figure_object(struct hc_report *r, struct hc_buf *out, PyObject *figure, size_t room)
 {
     static const char *const keys[] = {"{\"path\":", ",\"mime\":", ",\"kind\":"};
-    if (!PyTuple_Check(figure) || PyTuple_GET_SIZE(figure) != 3)
+    if (!PyTuple_Check(figure) || PyTuple_GET_SIZE(figure) != 4)
         return false;
     for (Py_ssize_t i = 0; i < 3; i++) {
         PyObject *text = PyTuple_GET_ITEM(figure, i); /* borrowed */
@@ -93,6 +105,9 @@ static bool figure_object(struct hc_buf *out, PyObject *figure)
         (void)hc_buf_str(out, keys[i]);
         (void)hc_json_str(out, text, 256);
     }
+    PyObject *chart = PyTuple_GET_ITEM(figure, 3); /* borrowed */
+    if (chart != Py_None && !add_chart(out, chart, room))
+        hc_report_warn(r, "The data of a chart was left out: it is too large.");
     return hc_buf_str(out, "}") == 0;
 }
 
@@ -107,8 +122,10 @@ void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
 {
     warn_all(r, warnings);
     for (Py_ssize_t i = 0; PyList_Check(saved) && i < PyList_GET_SIZE(saved); i++) {
+        /* Half of the room is kept for the list itself. */
+        const size_t half = r->figures.max / 2, left = r->figures.len < half ? half - r->figures.len : 1;
         hc_autobuf item = {0};
-        if (figure_object(&item, PyList_GET_ITEM(saved, i)) && add_item(&r->figures, &item))
+        if (figure_object(r, &item, PyList_GET_ITEM(saved, i), left) && add_item(&r->figures, &item))
             continue;
         hc_report_warn(r, "Not all figures could be listed.");
         return;

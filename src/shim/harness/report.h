@@ -12,7 +12,8 @@
 
 struct hc_report {
     size_t max; /* bytes of the whole report */
-    /* JSON text of each member, owned; "figures", "warnings", "returned" and "displays" without their brackets */
+    /* JSON text of each member, owned; "figures", "warnings", "returned" and "displays" without their
+     * brackets */
     struct hc_buf error, value, figures, columns, warnings, results, returned, displays;
 };
 
@@ -26,7 +27,8 @@ void hc_report_finish(struct hc_report *r);
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome);
 /* `columns` is a dict: name of an input -> list of its columns' names. */
 void hc_report_columns(struct hc_report *r, PyObject *columns);
-/* The two results of the frozen part "figures": a list of (path, MIME type, kind), and a list of warnings. */
+/* The two results of the frozen part "figures": a list of (path, MIME type, kind, data of the chart or
+ * None), and a list of warnings. */
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings);
 /* The results of the frozen part "return" for the dict "results": (JSON, None) or (None, why not). */
 void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not);

@@ -104,8 +104,8 @@ bool hc_value_bundle(struct hc_buf *out, PyObject *text, PyObject *value, PyObje
     return whole;
 }
 
-/* print_bundle(text, value, forms, room) -> (JSON text, list of MIME types left out, whether the text is whole).
- * Without a value, None, there are only `forms`. */
+/* print_bundle(text, value, forms, room) -> (JSON text, list of MIME types left out, whether the text is
+ * whole). Without a value, None, there are only `forms`. */
 static PyObject *print_bundle(PyObject *self, PyObject *args)
 {
     PyObject *text, *value, *forms; /* borrowed */
@@ -118,9 +118,9 @@ static PyObject *print_bundle(PyObject *self, PyObject *args)
     if (!left_out || room < 2 * FRAME_BYTES)
         return left_out ? PyErr_Format(PyExc_ValueError, "no room for a display") : NULL;
     bool whole = hc_value_bundle(&out, text, value, forms, (size_t)room, left_out);
-    return out.failed ? PyErr_NoMemory()
-                      : Py_BuildValue("(s#OO)", out.data, (Py_ssize_t)out.len, left_out,
-                                      whole ? Py_True : Py_False);
+    return out.failed
+               ? PyErr_NoMemory()
+               : Py_BuildValue("(s#OO)", out.data, (Py_ssize_t)out.len, left_out, whole ? Py_True : Py_False);
 }
 
 int hc_value_bind(void)
