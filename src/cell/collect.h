@@ -3,6 +3,7 @@
 #ifndef HC_CELL_COLLECT_H
 #define HC_CELL_COLLECT_H
 
+#include "manifest/figure.h"
 #include "manifest/manifest.h"
 
 #include <limits.h>
@@ -69,10 +70,11 @@ struct hc_collect {
     /* Is this a file of /output that was there before the program, and is unchanged? It is not collected.
      * NULL: there was none. */
     bool (*was_there)(const void *ctx, const char *path, const struct stat *st);
-    const void *ctx;                /* of was_there; borrowed */
-    const struct hc_policy *policy; /* the effective policy; borrowed */
-    struct hc_manifest *manifest;   /* borrowed; figures, files and skipped are filled */
-    enum hc_collected ended;        /* filled: what ended the collection */
+    const void *ctx;                    /* of was_there; borrowed */
+    const struct hc_policy *policy;     /* the effective policy; borrowed */
+    const struct hc_figure_list *drawn; /* borrowed: the files that are figures; all others are plain files */
+    struct hc_manifest *manifest;       /* borrowed; figures, files and skipped are filled */
+    enum hc_collected ended;            /* filled: what ended the collection */
     bool planted; /* filled: bind mode, a guest's file with a name of hotcell's own could not be renamed */
 };
 

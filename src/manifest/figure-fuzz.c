@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         return 0;
     }
     const char *slash = strchr(f.path, '/');
+    require(strlen(f.sha256) == 64);
     require(slash && slash == strrchr(f.path, '/') && f.path[0] != '.' && slash[1] && slash[1] != '.');
     hc_figure_print(&f, &out);
     require(!memchr(out.data, '\n', out.len) && hc_json_parse(&j, "f", out.data, out.len, &err) == 0);

@@ -32,6 +32,10 @@ static void parts_that_are_too_long(void **state)
     assert_false(hc_figure_is_path(path));
 }
 
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+#define ONES  "1111111111111111111111111111111111111111111111111111111111111111"
+#define HASH  "\"" ZEROS "\""
+
 static void what_a_cell_says(void **state)
 {
     static const char *const bad[] = {"",
@@ -42,15 +46,21 @@ static void what_a_cell_says(void **state)
                                       "{\"path\": \"figures/a.png\", \"bytes\": 1}",
                                       "{\"path\": \"figures/a\\u0000b\"}",
                                       "{\"path\": \"/etc/passwd\"}",
-                                      "{\"path\": \"figures/a.png\"} "
+                                      "{\"path\": \"figures/a.png\"}",
+                                      "{\"path\": \"figures/a.png\", \"sha256\": \"00\"}",
+                                      "{\"sha256\": " HASH "}",
+                                      "{\"path\": \"/etc/passwd\", \"sha256\": " HASH "}",
+                                      "{\"path\": \"figures/a.png\", \"sha256\": " HASH ", \"bytes\": 1}",
+                                      "{\"path\": \"figures/a.png\", \"sha256\": " HASH "} "
                                       "{}"};
     struct hc_figure f;
     struct hc_error err;
     (void)state;
     hc_autobuf said = {0};
-    hc_figure_tell("figures/\"a\".png", &said);
+    hc_figure_tell("figures/\"a\".png", ZEROS, &said);
     assert_int_equal(hc_figure_parse(&f, said.data, said.len, &err), 0);
     assert_string_equal(f.path, "figures/\"a\".png");
+    assert_string_equal(f.sha256, ZEROS);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         err = (struct hc_error){0};
         assert_int_equal(hc_figure_parse(&f, bad[i], strlen(bad[i]), &err), -1);
@@ -79,6 +89,41 @@ static void types_by_ending_in_the_directory(void **state)
     assert_null(hc_figure_mime("figures", "figuresa.png"));
 }
 
+static void beginnings_of_types(void **state)
+{
+    (void)state;
+    assert_true(hc_figure_begins("image/png", "\x89PNG\r\n\x1a\n...", 11));
+    assert_false(hc_figure_begins("image/png", "\x89PNG", 4));
+    assert_false(hc_figure_begins("image/png", "not a png", 9));
+    assert_true(hc_figure_begins("application/pdf", "%PDF-1.4", 8));
+    assert_false(hc_figure_begins("text/plain", "x", 1));
+}
+
+static void figures_in_the_order_of_their_announcement(void **state)
+{
+    struct hc_figure_list list = {0};
+    struct hc_figure a = {.path = "figures/b.png", .sha256 = ZEROS},
+                     b = {.path = "figures/a.png", .sha256 = ONES};
+    (void)state;
+    hc_figure_list_add(&list, &a);
+    hc_figure_list_add(&list, &b);
+    assert_int_equal(hc_figure_list_find(&list, "figures/b.png", ZEROS), 0);
+    assert_int_equal(hc_figure_list_find(&list, "figures/a.png", ONES), 1);
+    assert_int_equal(hc_figure_list_find(&list, "figures/a.png", ZEROS), -1);
+    assert_int_equal(hc_figure_list_find(&list, "figures/c.png", ONES), -1);
+    (void)snprintf(a.sha256, sizeof a.sha256, ONES);
+    hc_figure_list_add(&list, &a);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(hc_figure_list_find(&list, "figures/b.png", ONES), 0);
+    for (int i = 0; i < HC_FIGURES_LISTED + 5; i++) {
+        (void)snprintf(a.path, sizeof a.path, "figures/%d.png", i);
+        hc_figure_list_add(&list, &a);
+    }
+    assert_int_equal(list.count, HC_FIGURES_LISTED);
+    hc_figure_list_finish(&list);
+    assert_int_equal(list.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -87,6 +132,8 @@ int main(void)
         cmocka_unit_test(what_a_cell_says),
         cmocka_unit_test(what_others_are_told),
         cmocka_unit_test(types_by_ending_in_the_directory),
+        cmocka_unit_test(beginnings_of_types),
+        cmocka_unit_test(figures_in_the_order_of_their_announcement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

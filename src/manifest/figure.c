@@ -4,6 +4,7 @@
 #include "json/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DIRECTORY_MAX 63  /* most bytes of the directory's name */
@@ -26,11 +27,18 @@ bool hc_figure_is_path(const char *path)
            is_part(slash + 1, strlen(slash + 1), FILE_MAX);
 }
 
-void hc_figure_tell(const char *path, struct hc_buf *out)
+void hc_figure_tell(const char *path, const char *sha256, struct hc_buf *out)
 {
     (void)hc_buf_str(out, "{\"path\":");
     hc_json_quote(out, path, strlen(path));
+    (void)hc_buf_str(out, ",\"sha256\":");
+    hc_json_quote(out, sha256, strlen(sha256));
     (void)hc_buf_str(out, "}");
+}
+
+static bool is_sha256(const char *text)
+{
+    return strlen(text) == HC_SHA256_HEX - 1 && strspn(text, "0123456789abcdef") == HC_SHA256_HEX - 1;
 }
 
 int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct hc_error *err)
@@ -40,11 +48,15 @@ int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct 
     if (hc_json_parse(&j, "figure", data, len, err) < 0)
         return -1;
     const char *path = hc_json_text(j.root, "path");
-    bool good = cJSON_IsObject(j.root) && cJSON_GetArraySize(j.root) == 1 && hc_figure_is_path(path);
-    if (good)
+    const char *sha256 = hc_json_text(j.root, "sha256");
+    bool good = cJSON_IsObject(j.root) && cJSON_GetArraySize(j.root) == 2 && hc_figure_is_path(path) &&
+                is_sha256(sha256);
+    if (good) {
         (void)snprintf(out->path, sizeof out->path, "%s", path);
+        (void)snprintf(out->sha256, sizeof out->sha256, "%s", sha256);
+    }
     hc_json_finish(&j);
-    return good ? 0 : hc_fail(err, 0, "figure: expected the path of one, DIRECTORY/NAME");
+    return good ? 0 : hc_fail(err, 0, "figure: expected the path of one, DIRECTORY/NAME, and its SHA-256");
 }
 
 void hc_figure_print(const struct hc_figure *f, struct hc_buf *out)
@@ -56,15 +68,16 @@ void hc_figure_print(const struct hc_figure *f, struct hc_buf *out)
     (void)hc_buf_fmt(out, ", \"bytes\": %lld}", (long long)f->bytes);
 }
 
+static const struct {
+    const char *ending, *mime, *begins; /* `begins`: the bytes that each file of the type begins with */
+} forms[] = {{".png", "image/png", "\x89PNG\r\n\x1a\n"},
+             {".svg", "image/svg+xml", "<"},
+             {".pdf", "application/pdf", "%PDF-"},
+             {".json", "application/vnd.plotly.v1+json", "{"},
+             {".html", "text/html", "<"}};
+
 const char *hc_figure_mime(const char *directory, const char *path)
 {
-    static const struct {
-        const char *ending, *mime;
-    } forms[] = {{".png", "image/png"},
-                 {".svg", "image/svg+xml"},
-                 {".pdf", "application/pdf"},
-                 {".json", "application/vnd.plotly.v1+json"},
-                 {".html", "text/html"}};
     const char *dot = strrchr(path, '.');
     size_t len = strlen(directory);
     if (strncmp(path, directory, len) != 0 || path[len] != '/' || strchr(path + len + 1, '/') || !dot)
@@ -73,4 +86,49 @@ const char *hc_figure_mime(const char *directory, const char *path)
         if (strcmp(dot, forms[i].ending) == 0)
             return forms[i].mime;
     return NULL;
+}
+
+bool hc_figure_begins(const char *mime, const char *data, size_t len)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(mime, forms[i].mime) == 0)
+            return len >= strlen(forms[i].begins) &&
+                   memcmp(data, forms[i].begins, strlen(forms[i].begins)) == 0;
+    return false;
+}
+
+static struct hc_figure *find_path(const struct hc_figure_list *list, const char *path)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].path, path) == 0)
+            return &list->items[i];
+    return NULL;
+}
+
+void hc_figure_list_add(struct hc_figure_list *list, const struct hc_figure *f)
+{
+    struct hc_figure *known = find_path(list, f->path);
+    if (known) {
+        *known = *f;
+        return;
+    }
+    if (list->count >= HC_FIGURES_LISTED)
+        return;
+    struct hc_figure *grown = reallocarray(list->items, list->count + 1, sizeof *grown);
+    if (!grown)
+        return;
+    list->items = grown;
+    list->items[list->count++] = *f;
+}
+
+int hc_figure_list_find(const struct hc_figure_list *list, const char *path, const char *sha256)
+{
+    const struct hc_figure *known = find_path(list, path);
+    return known && strcmp(known->sha256, sha256) == 0 ? (int)(known - list->items) : -1;
+}
+
+void hc_figure_list_finish(struct hc_figure_list *list)
+{
+    free(list->items);
+    *list = (struct hc_figure_list){0};
 }

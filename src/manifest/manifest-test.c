@@ -305,7 +305,9 @@ static void file_names_are_kept_apart_and_readable(void **state)
 static void a_report_keeps_its_digits(void **state)
 {
     static const char report[] =
-        "{\"value\": {\"application/json\": [1e400, 1.50, 123456789012345678901234567890]}}";
+        "{\"value\": {\"application/json\": [1e400, 1.50, 123456789012345678901234567890]}, \"displays\": "
+        "[{}], "
+        "\"figures\": [{\"path\": \"a\", \"mime\": \"b\", \"kind\": \"c\", \"chart\": {}}]}";
     struct hc_manifest m = plain();
     struct hc_json j;
     hc_autobuf text = {0};
@@ -333,6 +335,14 @@ static void a_hostile_report_is_left_out_and_named(void **state)
         {"{\"error\": {\"type\": \"E\", \"message\": 1, \"traceback\": \"\"}}",
          "report:1:11: 'error' is not as it must be"},
         {"{\"figures\": [1]}", "report:1:13: 'figures' is not as it must be"},
+        {"{\"figures\": [{\"path\": \"a\", \"mime\": \"b\"}]}",
+         "report:1:13: 'figures' is not as it must be"},
+        {"{\"figures\": [{\"path\": \"a\", \"mime\": \"b\", \"kind\": \"c\", \"chart\": 1}]}",
+         "report:1:13: 'figures' is not as it must be"},
+        {"{\"figures\": [{\"path\": \"a\", \"mime\": \"b\", \"kind\": \"c\", \"x\": {}}]}",
+         "report:1:13: 'figures' is not as it must be"},
+        {"{\"displays\": {}}", "report:1:14: 'displays' is not as it must be"},
+        {"{\"displays\": [{}, 1]}", "report:1:14: 'displays' is not as it must be"},
         {"{\"columns\": {\"a\": \"b\"}}", "report:1:13: 'columns' is not as it must be"},
         {"{\"warnings\": [null]}", "report:1:14: 'warnings' is not as it must be"},
         {"{\"exit\": 0.5}", "report:1:10: 'exit' is not as it must be"},

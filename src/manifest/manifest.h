@@ -41,6 +41,7 @@ struct hc_stream {
 struct hc_artifact {
     char *path;                 /* owned; relative to the output directory; raw bytes of the name */
     const char *mime;           /* static; NULL for plain files */
+    int order;                  /* of a figure: its position among the figures as they were drawn */
     int64_t bytes;              /* its size */
     char sha256[HC_SHA256_HEX]; /* of its content */
 };

@@ -57,12 +57,26 @@ static bool is_error(const cJSON *node)
 static bool is_figure(const cJSON *node)
 {
     static const char *const names[] = {"path", "mime", "kind"};
-    return is_record(node, names, 3);
+    int found = 0;
+    for (const cJSON *part = cJSON_IsObject(node) ? node->child : NULL; part; part = part->next) {
+        bool named = false;
+        for (int i = 0; i < 3 && !named; i++)
+            named = strcmp(part->string, names[i]) == 0 && cJSON_IsString(part);
+        if (!named && (strcmp(part->string, "chart") != 0 || !cJSON_IsObject(part)))
+            return false;
+        found += named;
+    }
+    return found == 3;
 }
 
 static bool is_figures(const cJSON *node)
 {
     return cJSON_IsArray(node) && all_fit(node, is_figure);
+}
+
+static bool is_object(const cJSON *node)
+{
+    return cJSON_IsObject(node);
 }
 
 static bool is_any(const cJSON *node)
@@ -83,6 +97,11 @@ static bool is_returned_value(const cJSON *node)
             return false;
     }
     return cJSON_IsObject(node);
+}
+
+static bool is_displays(const cJSON *node)
+{
+    return cJSON_IsArray(node) && all_fit(node, is_object);
 }
 
 static bool is_returned(const cJSON *node)
@@ -110,9 +129,9 @@ static const struct {
     const char *name;                /* of the member */
     bool (*fits)(const cJSON *node); /* checks its value */
 } members[] = {
-    {"value", is_value},     {"error", is_error},      {"figures", is_figures},
-    {"columns", is_columns}, {"warnings", is_strings}, {"exit", is_status},
-    {"complete", is_bool},   {"results", is_any},      {"returned", is_returned},
+    {"value", is_value},       {"error", is_error},       {"figures", is_figures}, {"columns", is_columns},
+    {"warnings", is_strings},  {"exit", is_status},       {"complete", is_bool},   {"results", is_any},
+    {"returned", is_returned}, {"displays", is_displays},
 };
 
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)

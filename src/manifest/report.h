@@ -6,10 +6,11 @@
 #include "json/json.h"
 
 /* An object of "value" (an object or null), "error" ({"type", "message", "traceback"} or null), "figures"
- * ([{"path", "mime", "kind"}]), "columns" ({input: [names]}), "warnings", "exit", "complete", "results"
- * (anything), "returned" ({name: {"type", "path", "mime", "error": strings, "json": anything}}); each
- * member may be missing, and no other is allowed. A report that is nested too deeply for a manifest is
- * refused. HC_EXIT_DATA. */
+ * ([{"path", "mime", "kind": strings, "chart": object, which may be missing}]), "columns" ({input: [names]}),
+ * "warnings", "exit", "complete", "results" (anything), "returned" ({name: {"type", "path", "mime", "error":
+ * strings, "json": anything}}), "displays"
+ * ([objects]); each member may be missing, and no other is allowed. A report that is nested too deeply for a
+ * manifest is refused. HC_EXIT_DATA. */
 int hc_guest_report_check(const char *text, size_t len, struct hc_error *err);
 
 #endif

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXT    ((size_t)48 << 10) /* most bytes of one stream or value in an answer */
-#define HEAD        ((size_t)32 << 10) /* bytes from the beginning of a longer text; the rest is from its end */
-#define MAX_LISTED  100                /* most files in one answer */
-#define MAX_IMAGES  8                  /* most images in one answer */
-#define IMAGE_BYTES ((int64_t)6 << 20) /* most bytes of all images */
+#define MAX_TEXT     ((size_t)48 << 10) /* most bytes of one stream or value in an answer */
+#define HEAD         ((size_t)32 << 10) /* bytes from the beginning of a longer text; the rest is from its end */
+#define MAX_LISTED   100                /* most files in one answer */
+#define MAX_IMAGES   8                  /* most images in one answer */
+#define MAX_DISPLAYS 50                 /* displays in an answer */
+#define IMAGE_BYTES  ((int64_t)6 << 20) /* most bytes of all images */
 
 #define STREAM                                                                                               \
     "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"},"  \
@@ -34,7 +35,8 @@ const char hc_run_schema[] =
     "\"exit_code\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"}"
     ","
     "\"stdout\":" STREAM ",\"stderr\":" STREAM ",\"value\":" MAYBE_OBJECT ",\"error\":" MAYBE_OBJECT
-    ",\"rejection\":" MAYBE_OBJECT ",\"figures\":" FILES ",\"files\":" FILES
+    ",\"displays\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},\"rejection\":" MAYBE_OBJECT
+    ",\"figures\":" FILES ",\"files\":" FILES
     ",\"more_files\":{\"type\":\"integer\"},\"warnings\":{\"type\":\"array\"},\"denials\":{\"type\":"
     "\"array\"},\"usage\":{\"type\":\"object\"}},\"required\":[\"run\",\"status\",\"exit_code\",\"reason\","
     "\"partial\",\"stdout\",\"stderr\",\"value\",\"error\",\"rejection\",\"figures\",\"files\",\"more_"
@@ -84,10 +86,10 @@ static cJSON *stream(const cJSON *manifest, const char *name)
     return to;
 }
 
-/* The forms of a value that are not too large. */
-static cJSON *value(const cJSON *guest)
+/* The forms of a value that are not too large; pictures are in the answer's content. */
+static cJSON *forms(const cJSON *from)
 {
-    const cJSON *from = hc_json_member(guest, "value"), *form;
+    const cJSON *form;
     if (!cJSON_IsObject(from))
         return cJSON_CreateNull();
     cJSON *to = cJSON_CreateObject();
@@ -97,6 +99,28 @@ static cJSON *value(const cJSON *guest)
         if (text && strlen(text) <= MAX_TEXT)
             (void)cJSON_AddRawToObject(to, form->string, text);
         cJSON_free(text);
+    }
+    return to;
+}
+
+/* The first displays, as many as fit into MAX_TEXT bytes. */
+static cJSON *displays(const cJSON *guest)
+{
+    cJSON *to = cJSON_CreateArray();
+    const cJSON *shown;
+    size_t bytes = 0;
+    int count = 0;
+    cJSON_ArrayForEach(shown, hc_json_member(guest, "displays"))
+    {
+        cJSON *each = forms(shown);
+        char *text = cJSON_PrintUnformatted(each);
+        bytes += text ? strlen(text) : 0;
+        cJSON_free(text);
+        if (bytes > MAX_TEXT || count++ >= MAX_DISPLAYS) {
+            cJSON_Delete(each);
+            break;
+        }
+        hc_mcp_add(to, each);
     }
     return to;
 }
@@ -165,7 +189,8 @@ static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t 
     hc_mcp_put(s, "partial", cJSON_CreateBool(hc_json_is_true(m, "partial")));
     hc_mcp_put(s, "stdout", stream(m, "stdout"));
     hc_mcp_put(s, "stderr", stream(m, "stderr"));
-    hc_mcp_put(s, "value", value(guest));
+    hc_mcp_put(s, "value", forms(hc_json_member(guest, "value")));
+    hc_mcp_put(s, "displays", displays(guest));
     hc_mcp_put(s, "error", object_or_null(hc_json_member(guest, "error")));
     hc_mcp_put(s, "rejection", object_or_null(hc_json_member(m, "rejection")));
     hc_mcp_put(s, "figures", file_list(run, 0, figures));
@@ -179,25 +204,84 @@ static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t 
 
 /* ---- as text and images ---- */
 
+/* The images of an answer so far. */
+struct images {
+    int64_t bytes;
+    int count;
+};
+
 static void add_images(const struct hc_mcp *m, const struct hc_stored_run *run, size_t figures,
-                       cJSON *content)
+                       cJSON *content, struct images *sent)
 {
-    int64_t bytes = 0;
-    int count = 0;
-    for (size_t i = 0; i < figures && count < MAX_IMAGES; i++) {
+    for (size_t i = 0; i < figures && sent->count < MAX_IMAGES; i++) {
         const struct hc_stored *f = &run->files[i];
         hc_autobuf data = {0};
         struct hc_error ignored;
-        if (!hc_mime_is_image(f->mime) || f->bytes > IMAGE_BYTES - bytes ||
+        if (!hc_mime_is_image(f->mime) || f->bytes > IMAGE_BYTES - sent->bytes ||
             hc_store_read(&m->store, f, 0, (size_t)f->bytes, &data, &ignored) < 0)
             continue;
         cJSON *block = hc_mcp_blob("data", &data);
         hc_mcp_put(block, "type", cJSON_CreateString("image"));
         hc_mcp_put(block, "mimeType", cJSON_CreateString(f->mime));
         hc_mcp_add(content, block);
-        bytes += f->bytes;
-        count++;
+        sent->bytes += f->bytes;
+        sent->count++;
     }
+}
+
+static bool is_base64(const char *text)
+{
+    size_t digits = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+    size_t end = digits + strspn(text + digits, "=");
+    return digits && text[end] == '\0' && end % 4 == 0;
+}
+
+/* Whether the answer has this picture already: a displayed figure is a figure of the run, too. */
+static bool has_image(const cJSON *content, const char *base64)
+{
+    const cJSON *block;
+    cJSON_ArrayForEach(block, content)
+    {
+        if (strcmp(hc_json_text(block, "data"), base64) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Add the pictures that display() has shown. */
+static void add_displayed_images(const cJSON *guest, cJSON *content, struct images *sent)
+{
+    const cJSON *shown, *form;
+    cJSON_ArrayForEach(shown, hc_json_member(guest, "displays")) cJSON_ArrayForEach(form, shown)
+    {
+        const char *data = cJSON_GetStringValue(form);
+        int64_t bytes = data ? (int64_t)strlen(data) / 4 * 3 : 0;
+        if (sent->count >= MAX_IMAGES || !data || !hc_mime_is_image(form->string) || !is_base64(data) ||
+            bytes > IMAGE_BYTES - sent->bytes || has_image(content, data))
+            continue;
+        cJSON *block = cJSON_CreateObject();
+        hc_mcp_put(block, "type", cJSON_CreateString("image"));
+        hc_mcp_put(block, "data", cJSON_CreateString(data));
+        hc_mcp_put(block, "mimeType", cJSON_CreateString(form->string));
+        hc_mcp_add(content, block);
+        sent->bytes += bytes;
+        sent->count++;
+    }
+}
+
+/* Add the texts of all displays as one block. */
+static void add_displayed_texts(const cJSON *guest, cJSON *content)
+{
+    const cJSON *shown;
+    hc_autobuf all = {0};
+    cJSON_ArrayForEach(shown, hc_json_member(guest, "displays"))
+    {
+        const char *text = hc_json_text(shown, "text/plain");
+        if (*text)
+            (void)hc_buf_fmt(&all, "%s%s", all.len ? "\n" : "", text);
+    }
+    if (all.len && !all.failed)
+        add_text(content, "displayed:\n", all.data);
 }
 
 static void append_finding(const cJSON *finding, struct hc_buf *out)
@@ -267,10 +351,13 @@ static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run
     hc_autobuf summary = {0};
     add_text(content, "stdout:\n", hc_json_text(hc_json_member(m, "stdout"), "text"));
     add_text(content, "stderr:\n", err);
+    add_displayed_texts(guest, content);
     add_text(content, "value:\n", hc_json_text(hc_json_member(guest, "value"), "text/plain"));
     if (!strstr(err, traceback))
         add_text(content, "error:\n", traceback);
-    add_images(mcp, run, figures, content);
+    struct images sent = {0};
+    add_images(mcp, run, figures, content, &sent);
+    add_displayed_images(guest, content, &sent);
     append_summary(run, m, state, &summary);
     if (!summary.failed)
         hc_mcp_add(content, hc_mcp_text(summary.data));

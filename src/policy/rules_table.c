@@ -5,7 +5,7 @@ static const char *const whens[] = {"both", "check", "run", NULL};
 static const char *const exceptions[] = {"ImportError", "PermissionError", NULL};
 static const char *const ways[] = {"none", "refuse", "ignore", "choose", NULL};
 static const char *const all_or_first[] = {"all", "first", NULL};
-static const char *const shows[] = {"keep", "save", "ignore", NULL};
+static const char *const shows[] = {"save", "keep", "current", "ignore", NULL};
 static const char *const formats[] = {"png", "svg", "pdf", NULL};
 static const char *const plotly_formats[] = {"json", "html", NULL};
 static const char *const keeps[] = {"head", "ends", NULL};
@@ -154,7 +154,9 @@ const struct hc_rule hc_rules[] = {
     {"figures", "which", HC_RULE_CHOICE, false, 0, all_or_first, NULL,
      "Whether all of matplotlib's figures are saved at the end (all), or the first figure alone (first)."},
     {"figures", "show", HC_RULE_CHOICE, false, 0, shows, NULL,
-     "What plt.show() does: it saves the open figures and leaves them open (keep), saves the current figure and closes it (save), or does nothing (ignore)."},
+     "What plt.show() does: it saves the open figures and closes them, as in notebooks (save), saves them and leaves them open (keep), saves the current figure alone under a number and closes it (current), or does nothing (ignore). Default: \"save\"."},
+    {"figures", "data", HC_RULE_BOOL, false, 0, NULL, NULL,
+     "Whether the manifest has the data of matplotlib's charts beside their figures: type, axes, and the points of each series. Default: true."},
     {"figures", "directory", HC_RULE_FOLDER, false, 0, NULL, NULL,
      "Directory below /output that figures are saved in. Default: \"figures\"."},
     {"figures", "fonts", HC_RULE_NAMES, false, 0, NULL, NULL,

@@ -131,7 +131,8 @@ static void compile_program(const struct hc_handover_job *job, struct hc_program
     if (job->check)
         _exit(HC_EXIT_OK);
     program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
-    hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
+    hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
+                                     (long long)job->figure_bytes, (long long)job->value_bytes);
     if (!done)
         hc_fail_python("keep the program's source");
 }

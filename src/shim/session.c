@@ -193,15 +193,17 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
  * checker, another process, sends the findings, and the launcher ignores them from this one. */
 static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
 {
-    int rc = hc_program_compile(program, o->handover.job.code, found);
+    const struct hc_handover_job *job = &o->handover.job;
+    int rc = hc_program_compile(program, job->code, found);
     if (!begun && (found->warnings || found->columns.len))
         hc_send_checked(found);
     if (rc < 0) {
         hc_send_rejected(found);
         return -1;
     }
-    program->finish_tasks = hc_rules_bool(o->handover.job.rules, "code", "finish_tasks", false);
-    hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
+    program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
+    hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
+                                     (long long)job->figure_bytes, (long long)job->value_bytes);
     if (!done)
         fail_python("keep the program's source");
     return 0;

@@ -4,6 +4,7 @@
 #include "shim/harness/files.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
+#include "shim/harness/value.h"
 #include "shim/harness/wire.h"
 
 #include "base/fd.h"
@@ -74,7 +75,7 @@ static void start_python(const struct hc_handover_job *job)
     if (hc_interp_start(&options, &err) < 0)
         hc_fail_shim(&err);
     const char *directory = hc_rules_text(job->rules, "figures", "directory", "figures");
-    if (hc_frozen_init() < 0 || hc_files_bind(directory) < 0)
+    if (hc_frozen_init() < 0 || hc_files_bind(directory) < 0 || hc_value_bind() < 0)
         hc_fail_python("set up the harness");
     hc_autopy *seed = options.seeded ? PyLong_FromUnsignedLong(options.seed) : Py_NewRef(Py_None);
     hc_autopy *figures = hc_py_from_json(hc_json_member(job->rules, "figures"));

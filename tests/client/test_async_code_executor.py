@@ -138,6 +138,22 @@ def test_the_chart_survives_an_exception(execute):
     assert base64.b64decode(result["chart_base64"]).startswith(PNG)
 
 
+@pytest.mark.parametrize("data", [b"not a png", PNG + b"forged"])
+def test_a_file_that_the_code_wrote_is_no_chart(execute, tmp_path, data):
+    write = f"open('figures/{{}}.png', 'wb').write({data!r})\n"
+    result = execute(write.format("zzz"), tree=None)
+    assert result["error"] is False and result["chart_base64"] is None
+    assert (tmp_path / "work" / "dir" / "figures" / "zzz.png").read_bytes() == data
+    chart = base64.b64decode(execute(write.format("aaa") + DRAW, tree=None)["chart_base64"])
+    assert chart.startswith(PNG) and chart != data
+
+
+def test_the_first_open_figure_is_the_chart_whatever_was_saved_before(execute):
+    code = DRAW + "plt.figure(figsize=(1, 1)); plt.plot([3, 1]); plt.savefig('figures/small.png')"
+    chart, plain = (base64.b64decode(execute(each, tree=None)["chart_base64"]) for each in (code, DRAW))
+    assert chart[16:24] == plain[16:24]  # its width and height
+
+
 def test_a_marker_on_stdout_is_no_chart(execute):
     result = execute("print('__CHART_RESULT_SIGNATURE__: ' + '0' * 64)\nprint('/etc/passwd')")
     assert result["chart_base64"] is None

@@ -81,9 +81,9 @@ def test_plots(execute, make, tmp_path):
     outcome = execute("plt.plot(df.a); plt.show()\nplt.bar([1], [2]); plt.savefig(plots_dir + '/own.svg')\nplt.close()\n"
                       "plt.figure(); plt.show()")
     plots = tmp_path / "sandbox" / "session" / "step" / "plots"
-    assert outcome["error"] == "" and outcome["plots"] == [str(plots / "own.svg"), str(plots / "plot_1.png")]
+    assert outcome["error"] == "" and outcome["plots"] == [str(plots / "plot_1.png"), str(plots / "own.svg")]
     assert outcome["results"]["plots"] == ["plot_1.png"]
-    encoded = make().get_plot_data(outcome["plots"][1])
+    encoded = make().get_plot_data(outcome["plots"][0])
     assert base64.b64decode(encoded).startswith(b"\x89PNG")
     assert make().get_plot_data(plots / "missing.png") is None
 

@@ -283,6 +283,17 @@ def run(code, *options, **arguments):
     return Job(code, *options, **arguments).finish()
 
 
+# For programs without matplotlib: writes a file and announces it as the harness announces a figure that it has drawn.
+FIGURE = """
+def draw_figure(path, content):
+    import hashlib, json, os, struct
+    with open(path, "wb") as file:
+        file.write(content)
+    body = json.dumps({"path": path, "sha256": hashlib.sha256(content).hexdigest()}).encode()
+    os.write(3, struct.pack("<BBHI", 14, 1, 0, len(body)) + body)
+"""
+
+
 def start(code, *options, **arguments):
     """A job in the middle of which something is to happen; its output comes through pipes."""
     return Job(code, *options, pipes=True, **arguments)

@@ -15,9 +15,11 @@ import hotcell  # noqa: E402  pylint: disable=wrong-import-position
 
 MEMORY = "512M"
 FRAMES = """
-import json, os, struct
+import hashlib, json, os, struct
 def tell(path, kind=14):
-    body = path if isinstance(path, bytes) else json.dumps({"path": path}).encode()
+    content = open(path, "rb").read() if os.path.isfile(path) else b""
+    said = {"path": path if isinstance(path, str) else "", "sha256": hashlib.sha256(content).hexdigest()}
+    body = path if isinstance(path, bytes) else json.dumps(said).encode()
     os.write(3, struct.pack("<BBHI", kind, 1, 0, len(body)) + body)
 os.mkdir("figures")
 """
@@ -116,7 +118,7 @@ def test_the_python_client_sees_figures_as_they_are_made(drawing):
     ("plt.plot([1])", ["image/png"]),  # at the end, by the harness
     ("plt.plot([1]); plt.savefig('other.png'); plt.savefig('/tmp/a.png'); plt.savefig(__import__('io').BytesIO()); plt.close()", []),
     ("plt.plot([1]); plt.show(); plt.title('again')", ["image/png", "image/png"]),
-    ("import plotly.graph_objects as go\nf = go.Figure(); f.show(); f.show()", ["application/vnd.plotly.v1+json"]),
+    ("import plotly.graph_objects as go\nf = go.Figure(); f.show(); f.show()", ["application/vnd.plotly.v1+json"] * 2),
 ])
 def test_each_figure_is_told_of_when_it_is_complete(drawing, code, told):
     answer = drawing.post(spec("import matplotlib.pyplot as plt\n" + code), {"Accept": "application/x-ndjson"})
@@ -142,7 +144,8 @@ plt.close()
     answer = drawing.post(spec(code, policy="forking"), {"Accept": "application/x-ndjson"})
     manifest = answer.lines[-2]["manifest"]
     assert (manifest["status"], manifest["stdout"]["text"]) == ("ok", "0\n"), answer
-    assert figures(answer.lines) == [] and [each["path"] for each in collected(answer.lines)] == ["figures/of_the_child.png"]
+    assert figures(answer.lines) == [] and collected(answer.lines) == []
+    assert [each["path"] for each in manifest["files"]] == ["figures/of_the_child.png"]
 
 
 def test_runs_of_sessions_tell_of_their_figures(drawing):
@@ -179,15 +182,18 @@ def test_what_is_no_figure_is_not_told_of(plain, code):
 
 
 @pytest.mark.parametrize("body", [
-    b"", b"{}", b"figures/a.png", b'{"path": 1}', b'{"path": "figures/a.png", "bytes": 1}', b'{"path": "../figures/a.png"}',
-    b'{"path": "/output/figures/a.png"}', b'{"path": "figures/../a.png"}', b'{"path": "figures/.a.png"}', b'{"path": "figures/a\\n.png"}',
-    b'{"path": "figures/\\u0000a.png"}', b'{"path": "figures/' + b"a" * 400 + b'.png"}', b'{"path": "figures/\xff.png"}',
+    b"", b"{}", b"figures/a.png", b'{"path": 1, HASH}', b'{"path": "figures/a.png", HASH, "bytes": 1}', b'{"path": "../figures/a.png", HASH}',
+    b'{"path": "/output/figures/a.png", HASH}', b'{"path": "figures/../a.png", HASH}', b'{"path": "figures/.a.png", HASH}',
+    b'{"path": "figures/a\\n.png", HASH}', b'{"path": "figures/\\u0000a.png", HASH}', b'{"path": "figures/' + b"a" * 400 + b'.png", HASH}',
+    b'{"path": "figures/\xff.png", HASH}', b'{"path": "figures/a.png"}', b'{"path": "figures/a.png", "sha256": "0"}',
+    b'{"path": "figures/a.png", "sha256": 1}', b'{"path": "figures/a.png", "sha256": "' + b"G" * 64 + b'"}',
 ])
 def test_words_that_no_harness_says_end_what_is_heard(plain, body):
     """As with all that comes over the channel: a program that spoils it has spoilt its own report."""
+    body = body.replace(b"HASH", b'"sha256": "' + b"0" * 64 + b'"')
     manifest, told = told_of(plain, REAL + f"tell({body!r})\ntell('figures/a.png')")
     assert told == [] and manifest["status"] != "ok", manifest
-    assert [entry["path"] for entry in manifest["figures"]] == ["figures/a.png"]
+    assert manifest["figures"] == [] and [entry["path"] for entry in manifest["files"]] == ["figures/a.png"]
 
 
 def test_figures_are_told_of_four_times_at_most(plain):

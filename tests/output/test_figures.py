@@ -5,6 +5,7 @@ import re
 
 import cells
 import pytest
+import session_client
 
 SCIENTIFIC = ["--memory", "1G", "--timeout", "60s"]
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -60,7 +61,7 @@ def test_show_does_nothing(scientific):
     assert result.stdout == "None None [1]\n" and len(figures(result)) == 1, result
 
 
-def test_show_saves_and_closes(scientific):
+def test_show_saves_the_current_figure_and_closes_it(scientific):
     result = draw("""\
         import matplotlib.pyplot as plt
         plt.show()
@@ -71,7 +72,7 @@ def test_show_saves_and_closes(scientific):
         plt.plot([2, 1])
         plt.show()
         print(plt.get_fignums(), results["plots"])
-        """, scientific, figures={"show": "save", "directory": "plots"}, prelude={"results": True})
+        """, scientific, figures={"show": "current", "directory": "plots"}, prelude={"results": True})
     assert result.stdout == "[] ['plot_1.png', 'plot_2.png']\n" and result.stderr == "", result
     assert figures(result) == {"plots/plot_1.png": "image/png", "plots/plot_2.png": "image/png"}
     assert result.files() == ["plots/plot_1.png", "plots/plot_2.png"]
@@ -85,23 +86,23 @@ def test_show_says_what_it_could_not_save(scientific):
         plt.plot([1]); plt.title("$\\\\broken$"); plt.show()
         plt.plot([1, 2]); plt.show()
         print(plt.get_fignums())
-        """, scientific, figures={"show": "save"})
+        """, scientific, figures={"show": "current"})
     assert result.stdout.startswith("Warning: Could not save plot: ") and result.stdout.endswith("[]\n"), result
     assert list(figures(result)) == ["figures/plot_2.png"]
 
 
 def test_what_show_saves_counts_and_is_capped(scientific):
     code = "import matplotlib.pyplot as plt\nfor i in range(5):\n    plt.plot([i])\n    plt.show()\nplt.plot([1])\n"
-    result = draw(code, scientific, "--max-figures", "2", figures={"show": "save"})
+    result = draw(code, scientific, "--max-figures", "2", figures={"show": "current"})
     assert list(figures(result)) == ["figures/plot_1.png", "figures/plot_2.png"], result
-    assert any("3 of 5" in line for line in result.manifest["guest"]["warnings"])
-    result = draw(code, scientific, "--figure-size", "4K", figures={"show": "save"})
+    assert any("4 of 6 matplotlib" in line for line in result.manifest["guest"]["warnings"])
+    result = draw(code, scientific, "--figure-size", "4K", figures={"show": "current"})
     assert figures(result) == {} and result.stdout.count("Warning: Could not save plot: ") == 5, result
 
 
 def test_results_that_the_program_replaced_are_let_be(scientific):
     result = draw("import matplotlib.pyplot as plt\nresults = {'plots': 5}\nplt.plot([1]); plt.show()\nresults = 1\n"
-                  "plt.plot([1]); plt.show()", scientific, figures={"show": "save"}, prelude={"results": True})
+                  "plt.plot([1]); plt.show()", scientific, figures={"show": "current"}, prelude={"results": True})
     assert len(figures(result)) == 2 and result.stdout == "", result
 
 
@@ -221,7 +222,7 @@ def test_there_is_never_half_a_figure(scientific):
         plt.figure(FigureClass=Slow); plt.plot([1]); plt.show()
         plt.title("again"); plt.show()
         print(whole)
-        """, scientific)
+        """, scientific, figures={"show": "keep"})
     assert result.stdout == "[[], [True]]\n" and len(result.files()) == 1, result
     full = draw("import matplotlib.pyplot as plt\nopen('big', 'wb').write(bytes((1 << 20) - 8192))\nplt.plot([1])\n"
                 "plt.figure(figsize=(20, 20)); plt.plot(range(999))", scientific, "--output-size", "1M")
@@ -254,7 +255,7 @@ def test_figures_are_drawn_again_only_if_they_have_changed(scientific):
             plt.figure(number, FigureClass=Counting)
             plt.plot([number, 2]); plt.show(); plt.show()
         plt.title("later")
-        """, scientific)
+        """, scientific, figures={"show": "keep"})
     assert result.stdout.split() == ["1", "2", "2"], result
     assert len(figures(result)) == 2
 
@@ -276,6 +277,110 @@ def test_plotly_figures_are_as_they_are_at_the_end(scientific):
         """, scientific)
     titles = [json.loads((result.output / path).read_text())["layout"]["title"]["text"] for path in figures(result)]
     assert result.stdout.split() == ["1", "2"] and sorted(titles) == ["first", "last"], result
+
+
+# ---- each figure once, and in order ----
+
+def widths(result):
+    """Of the PNG figures, in the manifest's order: the programs below tell figures apart by their width in inches."""
+    return [int.from_bytes((result.output / row["path"]).read_bytes()[16:20], "big") // 150 for row in result.manifest["figures"]]
+
+
+FIGURE = "import matplotlib.pyplot as plt\ndef figure(width):\n    plt.figure(figsize=(width, 1)).add_axes([0, 0, 1, 1]).plot([1, 2])\n"
+
+
+@pytest.mark.parametrize("policy", ["default", "analysis", "notebook", "statistics"])
+def test_two_plots_with_two_shows_are_two_figures(scientific, policy):
+    code = "import matplotlib.pyplot as plt\nfor n in range(2):\n    plt.plot([n, 1])\n    plt.show()\nprint(plt.get_fignums())"
+    result = cells.run(code, *SCIENTIFIC, "--policy", policy, tree=scientific)
+    assert result.stdout == "[]\n" and result.stderr == "" and len(figures(result)) == 2, result
+    assert [row["path"] for row in result.manifest["guest"]["figures"]] == [row["path"] for row in result.manifest["figures"]]
+
+
+def test_show_ends_all_open_figures_but_empty_ones(scientific):
+    result = draw(FIGURE + "figure(2); figure(3); plt.figure(); plt.show(); figure(4)", scientific)
+    assert widths(result) == [2, 3, 4] and result.manifest["guest"]["warnings"] == [], result
+
+
+@pytest.mark.parametrize("show", ["save", "keep", "current"])
+def test_figures_are_listed_in_the_order_in_which_they_were_saved(scientific, show):
+    code = FIGURE + "".join(f"figure({width})\nplt.show()\n" for width in (4, 2, 5, 3)) + \
+        "figure(7)\nplt.savefig('figures/a.png', dpi=150)\nfigure(6)\n"
+    result = draw(code, scientific, figures={"show": show})
+    assert widths(result) == [4, 2, 5, 3, 7, 6], result
+    assert [row["path"] for row in result.manifest["guest"]["figures"]] == [row["path"] for row in result.manifest["figures"]]
+
+
+@pytest.mark.parametrize("code, saved", [
+    ("plt.savefig('figures/mine.png')", ["figures/mine.png"]),
+    ("plt.savefig('figures/mine.png'); plt.show()", ["figures/mine.png"]),
+    ("plt.savefig('figures/mine.svg'); plt.savefig('figures/mine.png'); plt.show()", ["figures/mine.svg", "figures/mine.png"]),
+    ("plt.savefig('figures/mine.pdf')", ["figures/mine.pdf", None]),  # the policy wants PNG
+    ("plt.savefig('figures/mine.png'); plt.title('changed')", ["figures/mine.png", None]),
+    ("plt.savefig('figures/mine.png'); import os; os.remove('figures/mine.png')", [None]),
+    ("plt.savefig('mine.png')", [None]),  # a file elsewhere is a file
+])
+def test_a_figure_is_listed_once_however_it_was_saved(scientific, code, saved):
+    result = draw(f"import matplotlib.pyplot as plt\nplt.plot([1, 2])\n{code}\n", scientific)
+    paths = list(figures(result))
+    assert [path if path.startswith("figures/mine") else None for path in paths] == saved, result
+    assert [row["path"] for row in result.manifest["guest"]["figures"]] == paths
+
+
+def test_a_plot_that_the_program_saved_and_showed_is_one(scientific):
+    result = draw("import matplotlib.pyplot as plt\nplt.plot([1])\nplt.savefig('plots/own.png')\nplt.show()\nprint(results['plots'])",
+                  scientific, figures={"show": "current", "directory": "plots"}, prelude={"results": True})
+    assert result.stdout == "['own.png']\n" and list(figures(result)) == ["plots/own.png"], result
+
+
+def test_a_plotly_figure_that_is_shown_twice_is_two(scientific):
+    result = draw("""\
+        import plotly.graph_objects as go
+        f = go.Figure(layout={"title": {"text": "one"}})
+        f.show()
+        f.update_layout(title_text="two")
+        f.show()
+        """, scientific)
+    titles = [json.loads((result.output / row["path"]).read_text())["layout"]["title"]["text"] for row in result.manifest["figures"]]
+    assert titles == ["one", "two"], result
+
+
+def test_each_run_of_a_session_has_its_own_figures(scientific):
+    with session_client.Session("--memory", "1G", "--max-figures", "2", tree=scientific) as session:
+        for _ in range(3):
+            session.ask({"run": {"code": FIGURE + "for width in (3, 2):\n    figure(width)\n    plt.show()\n"}})
+            manifest = session.result().manifest
+            assert len(manifest["figures"]) == 2 and manifest["guest"]["warnings"] == [], manifest
+            assert [row["path"] for row in manifest["guest"]["figures"]] == [row["path"] for row in manifest["figures"]]
+
+
+# ---- what is a figure, and what is a file ----
+
+@pytest.mark.parametrize("code", [
+    "open('figures/zzz.png', 'w').write('not a png')",
+    "open('figures/zzz.png', 'wb').write(bytes([137]) + b'PNG\\r\\n' + bytes([26]) + b'\\n....')",
+    "open('figures/zzz.svg', 'w').write('<svg/>')",
+    "open('figures/zzz.json', 'w').write('{}')",
+])
+def test_what_a_program_writes_is_a_file(base_tree, code):
+    result = cells.run(code)
+    assert result.manifest["figures"] == [] and [row["path"][:11] for row in result.manifest["files"]] == ["figures/zzz"], result
+
+
+def test_what_a_program_writes_over_a_figure_is_a_file(scientific):
+    over = "import os\n(name,) = os.listdir('figures')\ndata = open('figures/' + name, 'rb').read()\nopen('figures/' + name, 'wb').write(data + b'x')\n"
+    for save in ("plt.show()", "plt.savefig('figures/a.png'); plt.close()"):
+        result = draw(f"import matplotlib.pyplot as plt\nplt.plot([1])\n{save}\n{over}", scientific)
+        assert result.manifest["figures"] == [] and len(result.manifest["files"]) == 1, result
+    kept = draw(f"import matplotlib.pyplot as plt\nplt.plot([1])\nplt.savefig('figures/a.png')\n{over}", scientific)
+    assert [row["path"] for row in kept.manifest["files"]] == ["figures/a.png"]  # it is open still, and saved at the end
+    assert len(kept.manifest["figures"]) == 1 and re.fullmatch(r"figures/fig_[0-9a-f]{12}\.png", kept.manifest["figures"][0]["path"])
+
+
+def test_figures_of_a_killed_program_are_figures(scientific):
+    result = draw(FIGURE + "figure(2); plt.show(); figure(3); plt.show()\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
+                  scientific, guard="off")
+    assert result.manifest["guest"] is None and widths(result) == [2, 3], result
 
 
 # ---- the directory for figures ----
@@ -316,8 +421,8 @@ REACHED = """
 import functools, gc, importlib, os
 import matplotlib.pyplot as plt
 figure = plt.figure()
-figure.get_axes = functools.partial({call})
-{end}
+figure.{method} = functools.partial({call})
+plt.show()
 """
 
 
@@ -332,11 +437,12 @@ figure.get_axes = functools.partial({call})
 ])
 def test_what_the_program_puts_into_a_figure_has_the_programs_rights(scientific, call, refusal):
     """A function of the interpreter's has no frame, and acted with the rights of the harness, which called it."""
-    result = draw(REACHED.format(call=call, end="plt.show()"), scientific, files={"write": ["/tmp"], "read": ["/tmp"]},
-                  figures={"show": "save"}, imports={"deny": ["wave"]},
-                  modules={"replace": [{"module": "matplotlib.pyplot", "name": "switch_backend", "with": "refuse"}]})
-    assert f"Warning: Could not save plot: {refusal} is not allowed by this policy" in result.stdout, result
-    assert result.listed() == []
+    for show, method in (("current", "get_axes"), ("save", "get_children")):
+        result = draw(REACHED.format(call=call, method=method), scientific, files={"write": ["/tmp"], "read": ["/tmp"]},
+                      figures={"show": show}, imports={"deny": ["wave"]},
+                      modules={"replace": [{"module": "matplotlib.pyplot", "name": "switch_backend", "with": "refuse"}]})
+        assert f": {refusal} is not allowed by this policy" in (result.stdout if show == "current" else result.stderr), result
+        assert result.listed() == []
 
 
 def test_what_is_called_for_a_figure_at_the_end_has_the_programs_rights(scientific):
@@ -353,7 +459,7 @@ def test_what_is_called_for_a_figure_at_the_end_has_the_programs_rights(scientif
 def test_figures_are_kept_where_the_program_may_not_write(scientific):
     result = draw("import matplotlib.pyplot as plt\nplt.plot([1]); plt.show()\nplt.plot([2])", scientific,
                   files={"write": ["/tmp"]})
-    assert len(figures(result)) == 1 and result.stderr == "", result
+    assert len(figures(result)) == 2 and result.stderr == "", result
 
 
 def test_tracebacks_are_of_the_programs_and_the_libraries_frames(scientific):

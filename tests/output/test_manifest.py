@@ -19,7 +19,7 @@ EXIT = {"ok": 0, "error": 1, "rejected": 2, "timeout": 3, "cpu": 3, "memory": 3,
 
 # status: (program, options)
 WAYS_TO_END = {
-    "ok": ("import os\nos.makedirs('figures')\nopen('figures/a.svg', 'w').write('<svg/>')\nopen('a\\n\\udcff', 'w')\n"
+    "ok": (cells.FIGURE + "draw_figure('figures/a.svg', b'<svg/>')\nopen('a\\n\\udcff', 'w')\n"
            "open('manifest.json', 'w')\nprint('x')\n{'a': 1}", ["--label", "é=ü", "--tenant", "t", "--persist-code"]),
     "error": ("open('a', 'w').write('b')\nraise ValueError('\\x1b é \\ud800')", []),
     "rejected": ("x = = 1", []),
@@ -196,15 +196,14 @@ def signed(base_tree):
     here = cells.new_directory(cells.caller())
     (here / "key").write_bytes(os.urandom(32))
     (here / "key").chmod(0o600)
-    result = cells.run("""\
-        import os
-        os.makedirs("figures")
-        os.makedirs("deep/er")
-        open("figures/a.svg", "w").write("<svg/>")
-        open("deep/er/data.bin", "wb").write(bytes(range(256)) * 1000)
-        open("odd\\n\\udcff\\\\name", "w").write("odd")
-        0.1 + 0.2, 1e22, 2.0
-        """, "--sign", here / "key", "--label", "é=\u2028\"\\", cwd=here)
+    result = cells.run(cells.FIGURE + """
+import os
+os.makedirs("deep/er")
+draw_figure("figures/a.svg", b"<svg/>")
+open("deep/er/data.bin", "wb").write(bytes(range(256)) * 1000)
+open("odd\\n\\udcff\\\\name", "w").write("odd")
+0.1 + 0.2, 1e22, 2.0
+""", "--sign", here / "key", "--label", "é=\u2028\"\\", cwd=here)
     assert result.status == 0, result
     return result
 

@@ -211,18 +211,20 @@ def test_a_folder_of_that_name_is_no_way_either(user, directory, name):
     assert "kept" in result.files() and (result.output / "manifest.json").is_file()
 
 
-def test_a_figure_is_what_lies_in_figures(user, directory):
-    result = exactly_as_listed(cells.run("""
-import os
-os.mkdir("figures")
-for name in ("a.png", "b.svg", "c.json", "d.txt"):
-    open(f"figures/{name}", "w").write(name)
-open("e.png", "w").close()
+def test_a_figure_is_what_was_drawn_into_figures(user, directory):
+    """In the order of drawing. What its type does not begin like, what was written over, and what lies elsewhere is a file."""
+    result = exactly_as_listed(cells.run(cells.FIGURE + """
+png = bytes([137]) + b"PNG\\r\\n" + bytes([26]) + b"\\n"
+for name, content in (("c.json", b"{}"), ("b.svg", b"<svg/>"), ("a.png", png), ("d.txt", b"d"), ("wrong.png", b"text"), ("over.svg", b"<svg/>")):
+    draw_figure(f"figures/{name}", content)
+draw_figure("e.png", png)
+open("figures/over.svg", "a").write(" ")
+open("figures/own.svg", "w").write("<svg/>")
 """, user=user, cwd=directory))
     assert [(entry["path"], entry["mime"]) for entry in result.manifest["figures"]] == [
-        ("figures/a.png", "image/png"), ("figures/b.svg", "image/svg+xml"),
-        ("figures/c.json", "application/vnd.plotly.v1+json")]
-    assert [entry["path"] for entry in result.manifest["files"]] == ["e.png", "figures/d.txt"]
+        ("figures/c.json", "application/vnd.plotly.v1+json"), ("figures/b.svg", "image/svg+xml"), ("figures/a.png", "image/png")]
+    assert [entry["path"] for entry in result.manifest["files"]] == ["e.png"] + [
+        f"figures/{name}" for name in ("d.txt", "over.svg", "own.svg", "wrong.png")]
 
 
 # ---- the destination ----

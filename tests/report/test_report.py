@@ -96,9 +96,8 @@ def put_file(folder, path, data):
 
 # ---- a whole job ----
 
-PROGRAM = """import os, time
-os.makedirs("figures", exist_ok=True)
-open("figures/a.svg", "w").write('<svg xmlns="http://www.w3.org/2000/svg"/>')
+PROGRAM = cells.FIGURE + """import time
+draw_figure("figures/a.svg", b'<svg xmlns="http://www.w3.org/2000/svg"/>')
 open("kept.txt", "w").write("x")
 print("<b>printed</b>")
 time.sleep(0.5)

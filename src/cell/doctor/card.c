@@ -142,10 +142,30 @@ static void add_figures(cJSON *card, const struct hc_policy *p)
     add_member(figures, "formats", copy_rule_or(p, "figures", "formats", png));
     add_member(figures, "plotly", copy_rule_or(p, "figures", "plotly", json));
     add_member(figures, "which", cJSON_CreateString(hc_rules_text(p->rules, "figures", "which", "all")));
-    add_member(figures, "show", cJSON_CreateString(hc_rules_text(p->rules, "figures", "show", "keep")));
+    add_member(figures, "show", cJSON_CreateString(hc_rules_text(p->rules, "figures", "show", "save")));
     add_member(figures, "directory",
                cJSON_CreateString(hc_rules_text(p->rules, "figures", "directory", "figures")));
     add_rule(figures, "fonts", p, "figures", "fonts");
+}
+
+static bool is_listed(const cJSON *names, const char *name)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, names)
+    {
+        if (strcmp(cJSON_GetStringValue(item), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether programs have this built-in function, and may call it. */
+static bool has_builtin(const struct hc_policy *p, const char *name)
+{
+    const cJSON *allowed = hc_rules_get(p->rules, "builtins", "allow");
+    return p->guard != HC_GUARD_ON || ((!allowed || is_listed(allowed, name)) &&
+                                       !is_listed(hc_rules_get(p->rules, "builtins", "deny"), name) &&
+                                       !is_listed(hc_rules_get(p->rules, "builtins", "refuse"), name));
 }
 
 static cJSON *make_card(const struct hc_policy *p, struct hc_error *err)
@@ -160,6 +180,7 @@ static cJSON *make_card(const struct hc_policy *p, struct hc_error *err)
     add_member(card, "network", cJSON_CreateString(p->network == HC_NETWORK_NONE ? "none" : "loopback"));
     add_member(card, "processes", cJSON_CreateString(p->processes == HC_PROCESSES_NONE ? "none" : "fork"));
     add_member(card, "code_from_memory", cJSON_CreateBool(!hc_syscalls_no_new_code(p->rules)));
+    add_member(card, "display", cJSON_CreateBool(has_builtin(p, "display")));
     add_prepared(card, p);
     add_files(card, p);
     add_limits(card, p);
@@ -368,9 +389,22 @@ static void print_secrets(FILE *out, const cJSON *card)
         hc_print_wrapped(out, "  - ", text.data);
 }
 
+/* What plt.show() does, for the writer of a program. */
+static const char *shown_words(const char *show)
+{
+    if (strcmp(show, "save") == 0)
+        return "saves and closes all open ones, so that each show() ends its figures";
+    if (strcmp(show, "current") == 0)
+        return "saves and closes the current one";
+    return strcmp(show, "keep") == 0 ? "saves them and leaves them open" : "does nothing";
+}
+
 static void print_returns(FILE *out, const cJSON *card)
 {
-    hc_print_wrapped(out, "  - ", "What is printed, and the value of the last expression.");
+    hc_print_wrapped(out, "  - ",
+                     cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(card, "display"))
+                         ? "What is printed, what display(x) shows, and the value of the last expression."
+                         : "What is printed, and the value of the last expression.");
     const char *show = cJSON_GetStringValue(at(card, "figures", "show"));
     const char *which = cJSON_GetStringValue(at(card, "figures", "which"));
     const char *directory = cJSON_GetStringValue(at(card, "figures", "directory"));
@@ -380,12 +414,8 @@ static void print_returns(FILE *out, const cJSON *card)
     (void)hc_buf_fmt(&text,
                      "Figures: matplotlib's as %s in /output/%s: ", formats.len ? formats.data : "nothing",
                      directory);
-    if (strcmp(show, "save") == 0)
-        (void)hc_buf_str(&text,
-                         "plt.show() saves and closes the current one, the others are saved at the end.");
-    else
-        (void)hc_buf_fmt(&text, "%s open at the end; plt.show() is not needed.",
-                         strcmp(which, "first") == 0 ? "the first that is" : "all that are");
+    (void)hc_buf_fmt(&text, "%s open at the end; plt.show() %s.",
+                     strcmp(which, "first") == 0 ? "the first that is" : "all that are", shown_words(show));
     if (plotly.len)
         (void)hc_buf_fmt(&text, " Plotly's as %s: those that are shown or have a name.", plotly.data);
     hc_join_names(&fonts, at(card, "figures", "fonts"), 0);

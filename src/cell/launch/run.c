@@ -167,6 +167,7 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         .ctx = &l->copies,
         .policy = l->run->policy,
         .manifest = l->m,
+        .drawn = &l->sup.drawn,
     };
     if (!l->sup.over && hc_collect(&c, err) < 0) /* after an early exit /output is empty (early_exit.c) */
         return -1;
@@ -227,6 +228,7 @@ void hc_launch_finish(struct hc_launch *l)
     hc_listener_finish(&l->sup.listener);
     hc_inbox_finish(&l->sup.inbox);
     hc_buf_finish(&l->sup.checked);
+    hc_figure_list_finish(&l->sup.drawn);
     /* The pages of these tmpfs are charged to the cgroup, so close them before it is removed. */
     hc_close_fd(&l->output_fd);
     hc_close_fd(&l->tmp_fd);

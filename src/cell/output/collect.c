@@ -4,7 +4,6 @@
 #include "base/kernel.h"
 #include "cell/output/pump.h"
 #include "inside/weak.h"
-#include "manifest/figure.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -284,13 +283,25 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
     return 0;
 }
 
-static int list_file(struct walk *w, const char *path, int64_t bytes, const char sha256[HC_SHA256_HEX],
-                     struct hc_error *err)
+/* The MIME type of a figure, and its position among the figures. NULL: a plain file. A figure is a file in
+ * the policy's directory for figures whose content the interpreter has announced as drawn; a file that the
+ * program has written there itself, or over a figure, is none. */
+static const char *figure_mime(const struct walk *w, int fd, const char *path, const char *sha256, int *order)
 {
-    struct hc_manifest *m = w->c->manifest;
-    /* Figures are the files in the policy's directory for figures. */
+    char begins[HC_FIGURE_BEGINS];
     const char *folder = hc_rules_text(w->c->policy->rules, "figures", "directory", "figures");
     const char *mime = hc_figure_mime(folder, path);
+    *order = mime ? hc_figure_list_find(w->c->drawn, path, sha256) : -1;
+    ssize_t len = *order < 0 ? -1 : pread(fd, begins, sizeof begins, 0);
+    return len > 0 && hc_figure_begins(mime, begins, (size_t)len) ? mime : NULL;
+}
+
+static int list_file(struct walk *w, int fd, const char *path, int64_t bytes,
+                     const char sha256[HC_SHA256_HEX], struct hc_error *err)
+{
+    struct hc_manifest *m = w->c->manifest;
+    int order;
+    const char *mime = figure_mime(w, fd, path, sha256, &order);
     struct hc_artifact **list = mime ? &m->figures : &m->files;
     size_t *count = mime ? &m->figure_count : &m->file_count;
     struct hc_artifact *grown = realloc(*list, (*count + 1) * sizeof *grown);
@@ -302,7 +313,7 @@ static int list_file(struct walk *w, const char *path, int64_t bytes, const char
         return hc_fail(err, ENOMEM, "list the output");
     }
     struct hc_artifact *a = &grown[(*count)++];
-    *a = (struct hc_artifact){.path = copy, .mime = mime, .bytes = bytes};
+    *a = (struct hc_artifact){.path = copy, .mime = mime, .order = order, .bytes = bytes};
     memcpy(a->sha256, sha256, HC_SHA256_HEX);
     return 0;
 }
@@ -382,7 +393,7 @@ static int collect_file(struct walk *w, int fd, const struct stat *st, const cha
         return hc_dest_refusal(err) ? skip(w, path, hc_dest_refusal(err), err) : -1;
     char sha256[HC_SHA256_HEX];
     hc_hash_hex(&p.hash, sha256);
-    return list_file(w, path, p.bytes, sha256, err);
+    return list_file(w, fd, path, p.bytes, sha256, err);
 }
 
 static const char *kind_refused(const struct stat *st)
@@ -687,6 +698,11 @@ static int set_aside_reserved(struct walk *w, struct hc_error *err)
     return rc < 0 ? -1 : set_aside_code(w, err);
 }
 
+static int as_drawn(const void *a, const void *b)
+{
+    return ((const struct hc_artifact *)a)->order - ((const struct hc_artifact *)b)->order;
+}
+
 int hc_collect(struct hc_collect *c, struct hc_error *err)
 {
     struct walk w = {.c = c};
@@ -698,6 +714,8 @@ int hc_collect(struct hc_collect *c, struct hc_error *err)
     if (fd < 0)
         return hc_fail(err, errno, "open the cell's output");
     int rc = walk_dir(&w, fd, "", 0, err);
+    if (c->manifest->figure_count)
+        qsort(c->manifest->figures, c->manifest->figure_count, sizeof *c->manifest->figures, as_drawn);
     if (rc == 0)
         rc = set_aside_reserved(&w, err);
     return rc < 0 ? hc_ctx(err, "keep the output") : 0;

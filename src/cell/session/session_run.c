@@ -74,6 +74,7 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->host_oom_kills = sup->cgroup->fd < 0 ? hc_watch_oom_kills() : -1;
     sup->figure_sink = (struct hc_figure_sink){s->given.figured, s->given.ctx};
     sup->figures_heard = 0;
+    hc_figure_list_finish(&sup->drawn);
     sup->memory_peak = sup->tasks_peak = 0;
     sup->hidden = false;
     s->checked_user_us = s->checked_system_us = 0;

@@ -32,11 +32,13 @@ int hc_figures_handle(struct hc_supervisor *s, struct hc_error *err)
         return -1;
     const char *folder = hc_rules_text(s->policy->rules, "figures", "directory", "figures");
     const char *mime = hc_figure_mime(folder, f.path);
-    if (!s->figure_sink.take || !mime || s->output_fd < 0 ||
-        s->figures_heard >= s->policy->limits.figures * HC_FIGURE_NOTICES)
+    if (!mime || s->output_fd < 0)
+        return 0;
+    (void)snprintf(f.mime, sizeof f.mime, "%s", mime);
+    hc_figure_list_add(&s->drawn, &f);
+    if (!s->figure_sink.take || s->figures_heard >= s->policy->limits.figures * HC_FIGURE_NOTICES)
         return 0;
     s->figures_heard++;
-    (void)snprintf(f.mime, sizeof f.mime, "%s", mime);
     hc_autofd fd = open_figure(s, &f);
     if (fd >= 0)
         s->figure_sink.take(s->figure_sink.ctx, &f, fd);

@@ -15,7 +15,7 @@ struct hc_figure_sink {
     void *ctx;                                                  /* for `take`; borrowed */
 };
 
-#define HC_FIGURE_NOTICES 4 /* announcements per figure that limits.figures allows; more are ignored */
+#define HC_FIGURE_NOTICES 4 /* announcements passed on for each figure that limits.figures allows */
 
 /* Handle an HC_FRAME_FIGURE in s->inbox. -1: the frame is malformed. */
 int hc_figures_handle(struct hc_supervisor *s, struct hc_error *err);

@@ -96,7 +96,8 @@ struct hc_supervisor {
     bool hidden;                   /* without a cgroup: the memory of some process could not be read */
     char job_filter_evidence[160]; /* how the job's filter was checked, for the manifest; empty: not yet */
     enum hc_warning warned;        /* the last warning that was sent */
-    int64_t figures_heard;         /* announcements of figures that were handled */
+    int64_t figures_heard;         /* announcements of figures that were passed on */
+    struct hc_figure_list drawn;   /* figures that were announced; finished by the owner of this struct */
     char no_soft[160];             /* why limits.memory_soft was not watched; empty if it was */
     bool frozen;                   /* the cell's cgroup was frozen when its time was over */
     pid_t ready_pid;               /* sender of HC_FRAME_READY, as the host numbers it */

@@ -119,7 +119,7 @@ class Magics:
             directory.cleanup()
 
     def _show(self, run: Run) -> None:
-        """Show a run's output, value and figures, and the reason if it did not end well."""
+        """Show a run's output, value, displays and figures, and the reason if it did not end well."""
         sys.stdout.write(run.stdout.text)
         sys.stderr.write(run.stderr.text)
         if run.rejection is not None and run.rejection.rule != "syntax":
@@ -133,6 +133,7 @@ class Magics:
 
     def _publish(self, run: Run) -> None:
         bundles: List[Dict[str, Any]] = [_figure(figure) for figure in run.figures if figure.bytes <= MAX_SHOWN]
+        bundles += [_safe(shown) for shown in run.displays]
         if run.bundle and run.ok:
             bundles.append(_safe(run.bundle))
         for bundle in bundles:

@@ -68,9 +68,11 @@ class File:
 
 @dataclass(frozen=True)
 class Figure(File):
-    """A figure: PNG, SVG or PDF of matplotlib, JSON or HTML of plotly. `mime` is its MIME type."""
+    """A figure: PNG, SVG or PDF of matplotlib, JSON or HTML of plotly. `mime` is its MIME type; `chart` is the data of the
+    chart as the program's process reports it (type, axes, points), None without it. See hotcell-manifest(5)."""
 
     mime: str = ""
+    chart: Optional[Dict[str, Any]] = field(repr=False, default=None)
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,12 @@ class Result:
         """The last expression's value: as JSON if it can be, else its repr. None if there is none."""
         bundle = self.bundle
         return bundle["application/json"] if "application/json" in bundle else bundle.get("text/plain")
+
+    @property
+    def displays(self) -> Tuple[Dict[str, Any], ...]:
+        """What the program showed with display(), in order: each by MIME type, like `bundle`. HTML and SVG are the program's: a
+        page that shows them runs what is in them."""
+        return tuple(self.guest.get("displays") or ())
 
     @property
     def results(self) -> Optional[Dict[str, Any]]:
@@ -268,13 +276,14 @@ def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]
     """Make a Result from a parsed manifest. Members that this version does not know are only in `manifest`."""
     directory = output_dir if output_dir is not None and output_dir.is_dir() else None
     guest = manifest.get("guest") or {}
+    charts = {entry["path"]: entry.get("chart") for entry in guest.get("figures") or ()}
     return Result(
         status=manifest["status"], exit_code=manifest["exit_code"], reason=manifest["reason"],
         partial=manifest["partial"], job_id=manifest["job_id"],
         stdout=_pick(Stream, manifest["stdout"]), stderr=_pick(Stream, manifest["stderr"]),
         error=_pick(Error, guest["error"]) if guest.get("error") else None,
         rejection=_rejection(manifest.get("rejection")),
-        figures=tuple(_pick(Figure, entry, directory=directory) for entry in manifest["figures"]),
+        figures=tuple(_pick(Figure, entry, directory=directory, chart=charts.get(entry["path"])) for entry in manifest["figures"]),
         files=tuple(_pick(File, entry, directory=directory) for entry in manifest["files"]),
         denials=tuple(_pick(Denial, entry) for entry in manifest["denials"]),
         warnings=tuple(manifest["warnings"]), usage=_pick(Usage, manifest["usage"]),

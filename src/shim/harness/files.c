@@ -25,7 +25,7 @@ static pid_t announcer;     /* the process that announces figures; 0: no process
 /* ---- places ---- */
 
 static const char *const writable[] = {OUTPUT, "/tmp", NULL};
-static const char *const readable[] = {OUTPUT, "/tmp", "/usr/share/hotcell", NULL};
+static const char *const readable[] = {OUTPUT, "/tmp", "/input", "/usr/share/hotcell", NULL};
 
 /* Resolves `path` with all its links into `out`, and returns `out`. NULL with an exception set if the result
  * is not below one of `places`. */
@@ -172,25 +172,35 @@ static const char *figure_name(const char *resolved)
     return there && hc_figure_is_path(rest) ? rest : NULL;
 }
 
-static void send_figure(const char *figure)
+static void send_figure(const char *figure, const char *sha256)
 {
     hc_autobuf text = {.max = HC_FRAME_CHUNK};
     struct hc_error err;
-    hc_figure_tell(figure, &text);
+    hc_figure_tell(figure, sha256, &text);
     if (!text.failed && hc_wire_send(HC_FD_CONTROL, HC_FRAME_FIGURE, text.data, text.len, &err) < 0)
         announcer = 0; /* the launcher is gone */
 }
 
-/* tell_figure(path): announces a figure that is complete. A path that is no figure's is ignored. */
-static PyObject *tell_figure(PyObject *self, PyObject *path)
+/* figure_path(path) -> "figures/NAME", or None for a path that is no figure's. */
+static PyObject *figure_path(PyObject *self, PyObject *path)
 {
     char at[PATH_MAX];
     (void)self;
     const char *name = PyUnicode_Check(path) ? PyUnicode_AsUTF8(path) : NULL;
     const char *figure = name && hc_path_resolve(name, true, at) == 0 ? figure_name(at) : NULL;
     PyErr_Clear();
-    if (figure && announcer == getpid())
-        send_figure(figure);
+    return figure ? PyUnicode_DecodeFSDefault(figure) : Py_NewRef(Py_None);
+}
+
+/* tell_figure(path, sha256): announces a figure that is complete; `path` is of figure_path(). */
+static PyObject *tell_figure(PyObject *self, PyObject *args)
+{
+    const char *figure, *sha256;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "ss", &figure, &sha256))
+        return NULL;
+    if (announcer == getpid())
+        send_figure(figure, sha256);
     return Py_NewRef(Py_None);
 }
 
@@ -236,7 +246,8 @@ int hc_files_bind(const char *directory)
         {"remove_file", remove_file, METH_O, NULL},
         {"remove_folder", remove_folder, METH_O, NULL},
         {"read_file", read_file, METH_O, NULL},
-        {"tell_figure", tell_figure, METH_O, NULL},
+        {"figure_path", figure_path, METH_O, NULL},
+        {"tell_figure", tell_figure, METH_VARARGS, NULL},
         {"put_file", put_file, METH_VARARGS, NULL},
         {"part", part, METH_VARARGS, NULL},
         {0},

@@ -1,8 +1,8 @@
 /* files.h - writes files for the program: figures, values, matplotlib's configuration directory.
  *
  * The frozen Python (frozen.h) opens files by functions of this module. The guard's rules do not apply to
- * them, and they reach only /output, /tmp and, for reading, the lists of fonts. So no exception from the
- * guard's rules is needed that the guest's methods, which the harness calls, could use as well. */
+ * them, and they reach only /output, /tmp and, for reading, /input and the lists of fonts. So no exception
+ * from the guard's rules is needed that the guest's methods, which the harness calls, could use as well. */
 #ifndef HC_SHIM_HARNESS_FILES_H
 #define HC_SHIM_HARNESS_FILES_H
 

@@ -9,237 +9,39 @@ MIMES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",
          "json": "application/vnd.plotly.v1+json", "html": "text/html"}
 
 
-class Capture:
-    def __init__(self, state, output, count, size):
-        self.state = state  # guest_hooks.Drawing
-        self.rules = state.rules
-        self.output = output
-        self.count = count
-        self.size = size
-        self.saved = []  # (path relative to the output directory, MIME type, kind)
-        self.warnings = []
-        self.late = False  # a figure took too long: no others are saved
+def mime_of(name):
+    return MIMES.get(name.rpartition(".")[2])
 
-    def attempt(self, what, save, *arguments):
-        if self.late:
-            return
-        try:
-            save(self, *arguments)
-        except BaseException as error:  # the guest's classes take part in this: it may be anything
-            self.late = isinstance(error, TimeoutError)
-            line = f"{what} figure capture skipped: {type(error).__name__}: {error}"
-            self.warnings.append(line)
-            print(line, file=sys.stderr)
 
-    def folder(self):
-        return f"{self.output}/{self.state.directory}"
-
-    def write(self, name, kind, save):
-        """Have save(file) write one file. Returns its path below the output directory, or None if it was too large."""
-        size = write_figure(f"{self.folder()}/{name}", save, self.size)
-        if size > self.size:
-            self.warnings.append(f"A {kind} figure was left out: {size} bytes, more than {self.size}.")
-            return None
-        return self.keep(name, kind)
-
-    def keep(self, name, kind):
-        relative = f"{self.state.directory}/{name}"
-        self.saved.append((relative, MIMES[name.rpartition(".")[2]], kind))
-        return relative
-
-    def over(self, kind, total, earlier=0):
-        """Warn of figures beyond the limit. `total`: figures of this kind; `earlier`: figures that count already."""
-        room = max(0, self.count - earlier)
-        if total > room:
-            self.warnings.append(f"{total - room} of {total} {kind} figures were left out: "
-                                 f"no more than {self.count} are kept.")
-
+# ---- files ----
 
 def write_figure(path, save, most):
-    """Have save(file) write a figure, and announce it. Returns its size in bytes; one above `most` bytes is not kept."""
+    """Have save(file) write a figure, and announce it. Returns its size in bytes and the hash of its content; a figure above
+    `most` bytes is not kept."""
     from io import BytesIO
     file = BytesIO()  # a figure on disk is always whole, also if the cell is killed meanwhile
     save(file)
     data = file.getvalue()
     if len(data) > most:
         discard(path)
-    else:
-        make_folder(path.rpartition("/")[0])
-        put_file(path, data)
-        tell_figure(path)
-    return len(data)
+        return len(data), None
+    make_folder(path.rpartition("/")[0])
+    put_file(path, data)
+    return len(data), tell(path, data)
 
 
-def capture(namespace, value, state, output, count, size):
-    kept = Capture(state, output, count, size)
-    if "matplotlib.pyplot" in sys.modules:
-        kept.attempt("Matplotlib", list_shown)
-        kept.attempt("Matplotlib", save_matplotlib)
-    if "plotly.basedatatypes" in sys.modules or state.shown:
-        kept.attempt("Plotly", save_plotly, namespace, value)
-    if not kept.saved:
-        remove_empty(kept.folder())
-    return kept.saved, kept.warnings
+def tell(path, data):
+    """Announce a figure with the hash of its content, by which the launcher tells it from other files. Returns the hash."""
+    digest = hash_of(data)
+    name = figure_path(path)
+    if name is not None:
+        tell_figure(name, digest)
+    return digest
 
 
-def list_shown(kept):
-    """List the figures that show() has saved already."""
-    for path, form, kind in kept.state.saved:
-        kept.saved.append((path, MIMES[form], kind))
-    kept.over("shown matplotlib", kept.state.shows)
-
-def save_matplotlib(kept):
-    pyplot = sys.modules["matplotlib.pyplot"]
-    numbers = pyplot.get_fignums()
-    figures = [pyplot.figure(number) for number in numbers]
-    for figure in figures:
-        kept.attempt("Matplotlib", renew_shown_figure, figure)
-    for drawn in kept.state.drawn:
-        for name in drawn.names:
-            kept.keep(name, "matplotlib")
-    figures = [figure for figure in figures if not drawn_of(kept.state, figure)]
-    earlier = min(kept.count, kept.state.shows + len(kept.state.drawn))
-    room = kept.count - earlier
-    first_only = kept.rules.get("which", "all") == "first"
-    for figure in figures[:min(room, 1) if first_only else room]:
-        kept.attempt("Matplotlib", save_open_figure, figure)
-    if not first_only:
-        kept.over("matplotlib", len(figures) + len(kept.state.drawn), earlier - len(kept.state.drawn))
-    pyplot.close("all")
-
-
-def save_open_figure(kept, figure):
-    stem = new_stem()
-    images = {}
-    kept.state.images.append((figure, images))
-    for form in kept.rules.get("formats", ["png"]):
-        images[MIMES[form]] = kept.write(f"{stem}.{form}", "matplotlib", lambda file, form=form: draw(figure, file, form))
-
-
-def new_stem(kind="fig"):
-    import os
-    return f"{kind}_{os.urandom(6).hex()}"
-
-
-def draw(figure, file, form):
-    import warnings
-    with warnings.catch_warnings():  # about glyphs and layouts: the program itself does not save the figure
-        warnings.simplefilter("ignore")
-        figure.savefig(file, format=form, dpi=150, bbox_inches="tight")
-
-
-# ---- figures that are shown ----
-
-class Drawn:
-    """A figure as it was when it was shown, and whether it has changed since."""
-
-    def __init__(self, figure, stem):
-        from _weakref import ref
-        self.figure = ref(figure)
-        self.stem = stem
-        self.names = []
-        self.changed = True
-
-    def save(self, state, output):
-        figure, self.names = self.figure(), []
-        folder = f"{output}/{state.directory}"
-        for form in state.rules.get("formats", ["png"]):
-            name = f"{self.stem}.{form}"
-            if write_figure(f"{folder}/{name}", lambda file, form=form: draw(figure, file, form), state.size) <= state.size:
-                self.names.append(name)
-        self.changed = False
-        self.watch(figure)
-
-    def watch(self, figure):
-        """Have matplotlib call stale() when something in the figure changes."""
-        before = getattr(figure, "stale_callback", None)
-        if getattr(before, "__func__", None) is Drawn.stale:  # set by an earlier call, perhaps in an earlier run
-            before = before.__self__.before
-        self.before = before
-        figure.stale_callback = self.stale
-
-    def stale(self, figure, value):
-        self.changed = True
-        if self.before:
-            self.before(figure, value)
-
-
-def drawn_of(state, figure):
-    return next((drawn for drawn in state.drawn if drawn.figure() is figure), None)
-
-
-def show_open(state, output):
-    """Save the open figures that are not empty, and keep them open."""
-    managers = sys.modules["matplotlib.pyplot"]._pylab_helpers.Gcf.figs
-    for number in sorted(managers):
-        figure = managers[number].canvas.figure
-        drawn = drawn_of(state, figure)
-        if drawn is None and len(state.drawn) < state.count and figure.get_axes():
-            drawn = Drawn(figure, new_stem())
-            drawn.save(state, output)
-            state.drawn.append(drawn)
-        elif drawn and drawn.changed:
-            drawn.save(state, output)
-
-
-def renew_shown_figure(kept, figure):
-    drawn = drawn_of(kept.state, figure)
-    if drawn is None:
-        return
-    if drawn.changed:
-        drawn.save(kept.state, kept.output)
-    names = {name.rpartition(".")[2]: f"{kept.state.directory}/{name}" for name in drawn.names}
-    kept.state.images.append((figure, {MIMES[form]: path for form, path in names.items()}))
-
-
-def save_plotly(kept, namespace, value):
-    figure_class = sys.modules["plotly.basedatatypes"].BaseFigure
-    figures = list(kept.state.shown)
-    for candidate in [*namespace.values(), value]:
-        if isinstance(candidate, figure_class) and not any(candidate is other for other in figures):
-            figures.append(candidate)
-    for figure in figures[:kept.count]:
-        kept.attempt("Plotly", save_plotly_figure, figure)
-    kept.over("plotly", len(figures))
-
-
-def save_plotly_figure(kept, figure):
-    stem, before = next((row[1:] for row in kept.state.written if row[0] is figure), (new_stem("plotly"), {}))
-    for form in kept.rules.get("plotly", ["json"]):
-        text = PLOTLY_WRITERS[form](figure)
-        if before.get(form) == hash(text):
-            kept.keep(f"{stem}.{form}", "plotly")
-        else:
-            kept.write(f"{stem}.{form}", "plotly", lambda file, text=text: write_text(file, text))
-
-
-def show_plotly(state, output, figure):
-    """Save a figure that is shown, and remember what was written, as the figure may still change."""
-    stem, written = new_stem("plotly"), {}
-    for form in state.rules.get("plotly", ["json"]):
-        text = PLOTLY_WRITERS[form](figure)
-        if write_figure(f"{output}/{state.directory}/{stem}.{form}", lambda file, text=text: write_text(file, text),
-                    state.size) <= state.size:
-            written[form] = hash(text)
-    state.written.append((figure, stem, written))
-
-
-def plotly_json(figure):
-    import plotly.io
-    return plotly.io.to_json(figure)
-
-
-def plotly_html(figure):
-    """An HTML page that needs no other file, and no network."""
-    import plotly.io
-    return plotly.io.to_html(figure, include_plotlyjs=True, full_html=True)
-
-
-PLOTLY_WRITERS = {"json": plotly_json, "html": plotly_html}
-
-
-def write_text(file, text):
-    file.write(text.encode("utf-8", "surrogatepass"))
+def hash_of(data):
+    import _sha256
+    return _sha256.sha256(data).hexdigest()
 
 
 def discard(path):
@@ -255,3 +57,291 @@ def remove_empty(folder):
         remove_folder(folder)
     except OSError:
         pass  # it does not exist, or has files of the guest
+
+
+def new_stem(kind):
+    import os
+    return f"{kind}_{os.urandom(6).hex()}"
+
+
+# ---- figures of matplotlib ----
+
+class Saved:
+    """A figure as it was when it was saved, and whether it has changed since."""
+
+    def __init__(self, figure, stem=None):
+        from _weakref import ref
+        self.figure = ref(figure)
+        self.stem = stem  # of the harness's own files; None: the program has saved the figure itself
+        self.files = {}  # path below the output directory -> hash of its content
+        self.changed = True
+        self.left_out = False  # there were too many figures
+
+    def write(self, state, output):
+        figure, before = self.figure(), self.files
+        self.files = {}
+        for form in state.rules.get("formats", ["png"]):
+            path = f"{state.directory}/{self.stem}.{form}"
+            size, digest = write_figure(f"{output}/{path}", lambda file, form=form: draw(figure, file, form), state.size)
+            if digest is None:
+                state.warn(f"A matplotlib figure was left out: {size} bytes, more than {state.size}.")
+                state.rows.pop(path, None)
+            else:
+                self.add(state, path, digest)
+        for path in before.keys() - self.files.keys():
+            discard(f"{output}/{path}")
+        self.describe(state)
+        self.watch(figure)
+
+    def add(self, state, path, digest):
+        self.files[path] = digest
+        state.rows[path] = (mime_of(path), "matplotlib", None)
+
+    def describe(self, state):
+        """Put the data of the chart beside the figure's first file."""
+        path = next(iter(self.files), None)
+        if path is not None and state.rules.get("data", True):
+            state.rows[path] = (*state.rows[path][:2], chart_of(self.figure()))
+
+    def watch(self, figure):
+        """Have matplotlib call stale() when something in the figure changes."""
+        self.changed = False
+        before = getattr(figure, "stale_callback", None)
+        if getattr(before, "__func__", None) is Saved.stale:  # set by an earlier call, perhaps in an earlier run
+            before = before.__self__.before
+        self.before = before
+        figure.stale_callback = self.stale
+
+    def stale(self, figure, value):
+        if not getattr(figure.canvas, "_is_idle_drawing", False):  # pyplot.savefig() draws the figure once more
+            self.changed = True
+        if self.before:
+            self.before(figure, value)
+
+    def holds(self, state, output):
+        """Whether the figure's files have a form that the policy wants, and show the figure as it is now. Files that the
+        program has removed or written over are forgotten."""
+        for path in [path for path, digest in self.files.items() if not is_whole(f"{output}/{path}", digest)]:
+            del self.files[path]
+            state.rows.pop(path, None)
+        forms = {mime_of(path) for path in self.files}
+        wanted = {MIMES[form] for form in state.rules.get("formats", ["png"])}
+        return not self.changed and bool(not wanted or forms & wanted)
+
+
+def chart_of(figure):
+    try:
+        return part("charts", "of_figure")(figure)
+    except (TimeoutError, MemoryError, KeyboardInterrupt):
+        raise
+    except BaseException:  # the guest's classes take part in this: it may be anything
+        return None
+
+
+def is_whole(path, digest):
+    try:
+        return hash_of(read_file(path)) == digest
+    except OSError:
+        return False
+
+
+def draw(figure, file, form):
+    import warnings
+    with warnings.catch_warnings():  # about glyphs and layouts: the program itself does not save the figure
+        warnings.simplefilter("ignore")
+        figure.savefig(file, format=form, dpi=150, bbox_inches="tight")
+
+
+def saved_of(state, figure):
+    """The last Saved of the figure; None: it was not saved in this run."""
+    return next((saved for saved in reversed(state.saved) if saved.figure() is figure), None)
+
+
+def keep(state, output, figure, stem=None, anew=False):
+    """Save the figure, unless it is saved as it is. Returns its Saved, or None if there are too many figures. `anew`: as another
+    figure, if it has changed since it was saved."""
+    saved = saved_of(state, figure)
+    if saved and (saved.left_out or saved.holds(state, output)):
+        return None if saved.left_out else saved
+    if not saved or saved.stem is None or anew:
+        saved = Saved(figure, stem or new_stem("fig"))
+        state.saved.append(saved)
+        state.asked += 1
+        saved.left_out = state.asked > (1 if state.first_only else state.count)
+    if saved.left_out:
+        return None
+    saved.write(state, output)
+    return saved
+
+
+def tell_saved(state, figure, path):
+    """Announce a file that the program itself has saved in the directory for figures."""
+    name = figure_path(path)
+    if mime_of(name) is None:
+        return
+    saved = saved_of(state, figure)
+    if not saved or saved.changed:
+        saved = Saved(figure)
+        state.saved.append(saved)
+    saved.add(state, name, tell(path, read_file(path)))
+    saved.describe(state)
+    saved.watch(figure)
+
+
+def open_figures():
+    pyplot = sys.modules["matplotlib.pyplot"]
+    managers = pyplot._pylab_helpers.Gcf.figs
+    return [managers[number].canvas.figure for number in pyplot.get_fignums()]
+
+
+def is_empty(figure):
+    return len(figure.get_children()) <= 1  # its background
+
+
+def show_open(state, output):
+    """Save the open figures that are not empty."""
+    for figure in open_figures():
+        try:
+            if not is_empty(figure):
+                keep(state, output, figure)
+        except (MemoryError, TimeoutError):
+            raise
+        except Exception as error:
+            skip(state, "Matplotlib", error)
+
+
+def show_current(state, output, figure):
+    """Save one figure as plot_N, in the policy's first format and the others. Returns the name of its file, or None."""
+    state.shows += 1
+    before = len(state.warnings)
+    saved = keep(state, output, figure, f"plot_{state.shows}")
+    if saved is None:
+        return None
+    if len(state.warnings) > before:
+        raise ValueError(state.warnings.pop())
+    return next((path.rpartition("/")[2] for path in saved.files), None)
+
+
+# ---- figures of plotly ----
+
+def plotly_json(figure):
+    import plotly.io
+    return plotly.io.to_json(figure)
+
+
+def plotly_html(figure):
+    """An HTML page that needs no other file, and no network."""
+    import plotly.io
+    return plotly.io.to_html(figure, include_plotlyjs=True, full_html=True)
+
+
+PLOTLY_WRITERS = {"json": plotly_json, "html": plotly_html}
+
+
+class Shown:
+    """A figure of plotly as it was when it was saved."""
+
+    def __init__(self, figure):
+        self.figure = figure
+        self.stem = new_stem("plotly")
+        self.texts = {}  # form -> hash of the text that was written
+
+    def write(self, state, output):
+        for form in state.rules.get("plotly", ["json"]):
+            text = PLOTLY_WRITERS[form](self.figure)
+            if self.texts.get(form) == hash(text):
+                continue
+            path = f"{state.directory}/{self.stem}.{form}"
+            data = text.encode("utf-8", "surrogatepass")
+            size, digest = write_figure(f"{output}/{path}", lambda file, data=data: file.write(data), state.size)
+            if digest is None:
+                state.warn(f"A plotly figure was left out: {size} bytes, more than {state.size}.")
+                state.rows.pop(path, None)
+            else:
+                state.rows[path] = (mime_of(path), "plotly", None)
+            self.texts[form] = hash(text)
+
+
+def show_plotly(state, output, figure):
+    """Save a figure that is shown."""
+    shown = Shown(figure)
+    state.written.append(shown)
+    shown.write(state, output)
+
+
+# ---- at the end ----
+
+def capture(namespace, value, state, output):
+    """Save what is not saved yet. Returns the rows (path, MIME type, kind, data of the chart or None) of all figures in the order in which they were
+    saved, and the warnings."""
+    if "matplotlib.pyplot" in sys.modules:
+        attempt(state, "Matplotlib", save_matplotlib, state, output)
+    if "plotly.basedatatypes" in sys.modules or state.shown:
+        attempt(state, "Plotly", save_plotly, namespace, value, state, output)
+    if not state.rows:
+        remove_empty(f"{output}/{state.directory}")
+    return [(path, *row) for path, row in state.rows.items()], state.warnings
+
+
+def attempt(state, what, action, *arguments):
+    if state.late:
+        return
+    try:
+        action(*arguments)
+    except BaseException as error:  # the guest's classes take part in this: it may be anything
+        state.late = isinstance(error, TimeoutError)
+        skip(state, what, error)
+
+
+def skip(state, what, error):
+    line = f"{what} figure capture skipped: {type(error).__name__}: {error}"
+    state.warn(line)
+    print(line, file=sys.stderr)
+
+
+def save_matplotlib(state, output):
+    figures = open_figures()
+    for figure in figures[:1] if state.first_only else figures:
+        attempt(state, "Matplotlib", keep_open, state, output, figure)
+    if not state.first_only:
+        over(state, "matplotlib", state.asked)
+    sys.modules["matplotlib.pyplot"].close("all")
+
+
+def keep_open(state, output, figure):
+    saved = keep(state, output, figure)
+    if not saved:
+        return
+    state.images.append((figure, {mime_of(path): path for path in saved.files}))
+    if state.first_only:  # it is the one that is wanted, whatever else the program has saved
+        first = {path: state.rows.pop(path) for path in saved.files}
+        state.rows = {**first, **state.rows}
+
+
+def over(state, kind, total):
+    """Warn of figures beyond the limit; `total`: figures of this kind."""
+    if total > state.count:
+        state.warn(f"{total - state.count} of {total} {kind} figures were left out: no more than {state.count} are kept.")
+
+
+def save_plotly(namespace, value, state, output):
+    figure_class = sys.modules["plotly.basedatatypes"].BaseFigure
+    figures = list(state.shown)
+    for candidate in [*namespace.values(), value]:
+        if isinstance(candidate, figure_class) and not any(candidate is other for other in figures):
+            figures.append(candidate)
+    earlier = list(state.written)
+    for at, figure in enumerate(figures[:state.count]):
+        attempt(state, "Plotly", save_plotly_figure, figure, earlier, figures[at + 1:], state, output)
+    over(state, "plotly", len(figures))
+
+
+def save_plotly_figure(figure, earlier, later, state, output):
+    """Save a figure as it is now; of a figure that was shown several times, only what was shown last is renewed."""
+    shown = next((shown for shown in earlier if shown.figure is figure), None)
+    if shown is None:
+        show_plotly(state, output, figure)
+        return
+    earlier.remove(shown)
+    if not any(figure is other for other in later):
+        shown.write(state, output)

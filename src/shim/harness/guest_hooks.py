@@ -3,6 +3,7 @@
 A finder in front of sys.meta_path answers only for the modules of one small table. It asks the other finders,
 and lends their spec a loader that does the extra work around the real one and then puts the real one back.
 """
+import builtins
 import sys
 
 OUTPUT = "/output"
@@ -23,21 +24,31 @@ class Drawing:
         self.count = count
         self.size = size  # most bytes of one file
         self.directory = rules.get("directory", "figures")
-        self.shown = []  # plotly figures for which show() was called
-        self.shows = 0  # figures of matplotlib that show() was asked to save
-        self.saved = []  # those of them that it has saved: (path below the output directory, form, kind)
+        self.first_only = rules.get("which", "all") == "first"
+        self.shown = []  # plotly figures, one entry for each call of show()
+        self.shows = 0  # plots that show() was asked to number, in all runs of a session
         self.far_letters = False  # a text has Chinese, Japanese or Korean letters
-        self.images = []  # at the end: (figure, {MIME type: path})
-        self.drawn = []  # matplotlib's figures that show() has saved and left open: guest_figures.Drawn
-        self.written = []  # plotly's figures that show() has saved: (figure, stem, {form: hash of the text})
+        self.begin()
 
     def begin(self):
-        """Begin another run of the same session; the libraries keep their settings."""
+        """Begin a run; the libraries keep their settings of a session's earlier runs."""
         self.shown.clear()
-        self.saved.clear()
-        self.images.clear()
-        self.drawn.clear()
-        self.written.clear()
+        self.saved = []  # matplotlib's figures: guest_figures.Saved
+        self.written = []  # plotly's figures that show() has saved: guest_figures.Shown
+        self.asked = 0  # figures of matplotlib that the harness was to save
+        self.rows = {}  # path below the output directory -> (MIME type, kind, data of the chart or None), in the order of saving
+        self.images = []  # at the end: (figure, {MIME type: path})
+        self.warnings = []
+        self.late = False  # a figure took too long: no others are saved
+        self.displays = []  # JSON texts: what display() has shown
+        self.display_ids = {}  # id -> index in `displays`
+        self.display_room = 0  # bytes that further displays may take
+        self.display_values = 0  # JSON values in them, or some more
+        self.displays_left_out = 0
+        self.display_warnings = []
+
+    def warn(self, text):
+        self.warnings.append(text)
 
 
 class Helpers:
@@ -94,6 +105,42 @@ class Finder:
         return None
 
 
+class Notebook:
+    """Finds IPython.display, behind all other finders: a tree that has IPython keeps its own."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not name.startswith("IPython") or name not in part("display", "MODULES"):
+            return None
+        from _frozen_importlib import ModuleSpec
+        return ModuleSpec(name, Notebook, is_package=name in ("IPython", "IPython.core"))
+
+    @staticmethod
+    def create_module(spec):
+        return None
+
+    @staticmethod
+    def exec_module(module):
+        part("display", "fill_module")(module, display)
+
+
+def display(*objects, include=None, exclude=None, metadata=None, transient=None, display_id=None, raw=False, clear=False, **options):
+    """Show objects in the forms that they have (HTML, images, tables and others), as results of the job."""
+    return part("display", "display")(drawing_state, OUTPUT, objects, raw, display_id)
+
+
+def update_display(obj, *, display_id, raw=False, **options):
+    """Show an object in the place of the last display with this id."""
+    part("display", "update")(drawing_state, OUTPUT, obj, display_id, raw)
+
+
+display.update = update_display
+
+
+def displays():
+    return drawing_state.displays, drawing_state.displays_left_out, drawing_state.display_warnings
+
+
 def attempt(action, module):
     """Call action(module); an exception in our extra work must not make the import fail."""
     if action is not None:
@@ -116,11 +163,12 @@ def install(filename, seed, figures, count, size):
     after["threading"] = [show_source_lines]
     if figures.get("fallback"):
         after["matplotlib.text"] = [watch_texts]
-    if figures.get("show", "keep") != "keep" or figures.get("which", "all") == "all":
-        after["matplotlib.pyplot"] = [SHOWS[figures.get("show", "keep")]]
+    after["matplotlib.pyplot"] = [SHOWS[figures.get("show", "save")]]
+    builtins.display = display
     if seed is not None:
         after["random"] = after["numpy.random.mtrand"] = [lambda module: module.seed(seed)]
     sys.meta_path.insert(0, Finder)
+    sys.meta_path.append(Notebook)
 
 
 def helpers():
@@ -146,7 +194,10 @@ def restore_random(state):
         sys.modules["random"]._inst.setstate(state)
 
 
-def set_source(text):
+def start(text, count, size, room):
+    """Take up the program's text, and the limits of this job or run. `room`: bytes of its whole report."""
+    drawing_state.count, drawing_state.size = count, size
+    drawing_state.display_room = room // 2
     sources[cell] = text
     if "linecache" in sys.modules:
         attempt(remember_source, sys.modules["linecache"])
@@ -242,10 +293,9 @@ def show_source_lines(threading):
 def collect_shown(renderers):
     def show(fig, *args, **kwargs):
         """Keep the figure for the job's result; there is no browser here."""
-        if not any(fig is other for other in drawing_state.shown):
-            drawing_state.shown.append(fig)
-            if len(drawing_state.shown) <= drawing_state.count:
-                now("show_plotly", drawing_state, OUTPUT, fig)
+        drawing_state.shown.append(fig)
+        if len(drawing_state.shown) <= drawing_state.count:
+            now("show_plotly", drawing_state, OUTPUT, fig)
     renderers.show = show
 
 
@@ -268,8 +318,8 @@ def tell_what_is_saved(module):
         saved = save(self, fname, *args, **kwargs)
         if type(fname).__module__ == "pathlib":
             fname = str(fname)
-        if type(fname) is str:
-            tell_figure(fname)
+        if type(fname) is str and figure_path(fname) is not None:
+            now("tell_saved", drawing_state, self, fname)
         return saved
     savefig.__name__, savefig.__qualname__, savefig.__module__ = "savefig", "Figure.savefig", module.__name__
     savefig.__doc__, savefig.__wrapped__ = save.__doc__, save
@@ -277,10 +327,19 @@ def tell_what_is_saved(module):
 
 
 def save_and_keep(pyplot):
+    replace_show(pyplot, lambda: None)
+
+
+def save_and_close(pyplot):
+    replace_show(pyplot, lambda: pyplot.close("all"))
+
+
+def replace_show(pyplot, end):
     show_all = pyplot.show
 
     def show(*args, **kwargs):
         now("show_open", drawing_state, OUTPUT)
+        end()
         return show_all(*args, **kwargs)
     show.__doc__, show.__module__, show.__wrapped__ = show_all.__doc__, pyplot.__name__, show_all
     pyplot.show = show
@@ -292,7 +351,7 @@ def ignore_show(pyplot):
     pyplot.show = show
 
 
-def save_at_show(pyplot):
+def save_current(pyplot):
     space = sys.modules["__main__"].__dict__
 
     def show(*args, **kwargs):
@@ -310,25 +369,10 @@ def save_at_show(pyplot):
 
 
 def save_shown(figure, space):
-    state = drawing_state
-    state.shows += 1
-    if state.shows > state.count:
-        return
-    names = [f"plot_{state.shows}.{form}" for form in state.rules.get("formats", ["png"])]
-    for name in names:
-        save_file(figure, f"{OUTPUT}/{state.directory}/{name}", state.size)
-        state.saved.append((f"{state.directory}/{name}", name.rpartition(".")[2], "matplotlib"))
+    name = part("figures", "show_current")(drawing_state, OUTPUT, figure)
     plots = space["results"].get("plots") if isinstance(space.get("results"), dict) else None
-    if isinstance(plots, list) and names:
-        plots.append(names[0])
+    if isinstance(plots, list) and name:
+        plots.append(name)
 
 
-def save_file(figure, path, most):
-    form = path.rpartition(".")[2]
-    size = part("figures", "write_figure")(
-        path, lambda file: figure.savefig(file, format=form, dpi=150, bbox_inches="tight"), most)
-    if size > most:
-        raise ValueError(f"{size} bytes, more than {most}")
-
-
-SHOWS = {"keep": save_and_keep, "ignore": ignore_show, "save": save_at_show}
+SHOWS = {"keep": save_and_keep, "save": save_and_close, "current": save_current, "ignore": ignore_show}

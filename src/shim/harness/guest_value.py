@@ -5,6 +5,7 @@ DATA_RESOURCE = "application/vnd.dataresource+json"
 MOST_ROWS = 1000  # rows of a table; --return gives the whole table
 MOST_COLUMNS = 1000
 MOST_CELLS = 50000
+STOPS = (TimeoutError, MemoryError, KeyboardInterrupt)  # they end the look at an object
 TOO_LARGE = object()  # stands for a form that is too large; being neither JSON nor text, it is left out with a warning
 METHODS = (("_repr_html_", "text/html"), ("_repr_markdown_", "text/markdown"), ("_repr_latex_", "text/latex"),
            ("_repr_svg_", "image/svg+xml"), ("_repr_png_", "image/png"), ("_repr_jpeg_", "image/jpeg"),
@@ -15,18 +16,23 @@ def forms(value, drawing, output, room):
     """Returns {MIME type: str, or for JSON types the object}. A form whose method raises is left out."""
     found = {}
     try:
-        for add in (add_table, add_figure, add_methods, add_bundle):
-            attempt(add, found, value, drawing, output, room)
-    except TimeoutError:
+        fill(found, value, drawing, output, room)
+    except STOPS:
         pass
     return found
 
 
+def fill(found, value, drawing, output, room):
+    """Add the forms to `found`. STOPS pass through."""
+    for add in (add_table, add_figure, add_methods, add_bundle):
+        attempt(add, found, value, drawing, output, room)
+
+
 def attempt(action, *arguments):
-    """Call `action` and ignore its exceptions, except TimeoutError: an object that takes too long gets no further calls."""
+    """Call `action` and ignore its exceptions, except STOPS: an object that takes too long gets no further calls."""
     try:
         return action(*arguments)
-    except TimeoutError:
+    except STOPS:
         raise
     except BaseException:  # the guest's classes take part in this: it may be anything
         return None

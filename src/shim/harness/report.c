@@ -23,8 +23,8 @@ void hc_report_init(struct hc_report *r, size_t max)
 
 void hc_report_finish(struct hc_report *r)
 {
-    struct hc_buf *const all[] = {&r->error,    &r->value,   &r->figures,  &r->columns,
-                                  &r->warnings, &r->results, &r->returned, NULL};
+    struct hc_buf *const all[] = {&r->error,   &r->value,    &r->figures,  &r->columns, &r->warnings,
+                                  &r->results, &r->returned, &r->displays, NULL};
     for (struct hc_buf *const *buf = all; *buf; buf++)
         hc_buf_finish(*buf);
 }
@@ -80,11 +80,23 @@ void hc_report_columns(struct hc_report *r, PyObject *columns)
     hc_report_warn(r, "The names of the inputs' columns are too long to be listed.");
 }
 
-/* Prints one figure, a tuple (path, MIME type, kind), as a JSON object. false: it is not such a tuple. */
-static bool figure_object(struct hc_buf *out, PyObject *figure)
+/* Appends ,"chart":... to a figure. false: it does not fit into `room` bytes, or is no JSON; `out` is
+ * unchanged. */
+static bool add_chart(struct hc_buf *out, PyObject *chart, size_t room)
+{
+    hc_autobuf text = {.max = room};
+    if (!PyDict_Check(chart) || !hc_json_value(&text, chart) || text.failed)
+        return false;
+    (void)hc_buf_str(out, ",\"chart\":");
+    return hc_buf_add(out, text.data, text.len) == 0;
+}
+
+/* Prints one figure, a tuple (path, MIME type, kind, data of its chart or None), as a JSON object; the data
+ * may take `room` bytes. false: it is not such a tuple. */
+static bool figure_object(struct hc_report *r, struct hc_buf *out, PyObject *figure, size_t room)
 {
     static const char *const keys[] = {"{\"path\":", ",\"mime\":", ",\"kind\":"};
-    if (!PyTuple_Check(figure) || PyTuple_GET_SIZE(figure) != 3)
+    if (!PyTuple_Check(figure) || PyTuple_GET_SIZE(figure) != 4)
         return false;
     for (Py_ssize_t i = 0; i < 3; i++) {
         PyObject *text = PyTuple_GET_ITEM(figure, i); /* borrowed */
@@ -93,17 +105,27 @@ static bool figure_object(struct hc_buf *out, PyObject *figure)
         (void)hc_buf_str(out, keys[i]);
         (void)hc_json_str(out, text, 256);
     }
+    PyObject *chart = PyTuple_GET_ITEM(figure, 3); /* borrowed */
+    if (chart != Py_None && !add_chart(out, chart, room))
+        hc_report_warn(r, "The data of a chart was left out: it is too large.");
     return hc_buf_str(out, "}") == 0;
 }
 
-void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
+static void warn_all(struct hc_report *r, PyObject *warnings)
 {
     for (Py_ssize_t i = 0; PyList_Check(warnings) && i < PyList_GET_SIZE(warnings); i++)
         if (PyUnicode_Check(PyList_GET_ITEM(warnings, i)))
             warn_str(r, PyList_GET_ITEM(warnings, i));
+}
+
+void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
+{
+    warn_all(r, warnings);
     for (Py_ssize_t i = 0; PyList_Check(saved) && i < PyList_GET_SIZE(saved); i++) {
+        /* Half of the room is kept for the list itself. */
+        const size_t half = r->figures.max / 2, left = r->figures.len < half ? half - r->figures.len : 1;
         hc_autobuf item = {0};
-        if (figure_object(&item, PyList_GET_ITEM(saved, i)) && add_item(&r->figures, &item))
+        if (figure_object(r, &item, PyList_GET_ITEM(saved, i), left) && add_item(&r->figures, &item))
             continue;
         hc_report_warn(r, "Not all figures could be listed.");
         return;
@@ -151,7 +173,27 @@ void hc_report_returned(struct hc_report *r, PyObject *returned)
 size_t hc_report_value_room(const struct hc_report *r)
 {
     return r->max - (FRAME_BYTES + r->error.len + r->figures.len + r->columns.len + r->warnings.max +
-                     r->results.len + r->returned.len);
+                     r->results.len + r->returned.len + r->displays.len);
+}
+
+/* The value's share is kept free. */
+void hc_report_displays(struct hc_report *r, PyObject *displays, long left_out, PyObject *warnings)
+{
+    warn_all(r, warnings);
+    const size_t room = hc_report_value_room(r);
+    r->displays.max = room > share(r, 8) ? room - share(r, 8) : 0;
+    for (Py_ssize_t i = 0; PyList_Check(displays) && i < PyList_GET_SIZE(displays); i++) {
+        PyObject *display = PyList_GET_ITEM(displays, i); /* borrowed */
+        hc_autobuf item = {0};
+        const char *text = PyUnicode_Check(display) ? PyUnicode_AsUTF8(display) : NULL;
+        if (!text || hc_buf_str(&item, text) < 0 || !add_item(&r->displays, &item))
+            left_out++;
+    }
+    char text[80];
+    (void)snprintf(text, sizeof text, "%ld displays were left out: there was no room for them.", left_out);
+    if (left_out)
+        hc_report_warn(r, text);
+    PyErr_Clear();
 }
 
 void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
@@ -159,7 +201,8 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
     hc_autopy *left_out = PyList_New(0);
     if (!left_out)
         return PyErr_Clear();
-    if (!hc_value_bundle(&r->value, value, forms, hc_report_value_room(r), left_out))
+    hc_autopy *repr = hc_value_text(value, hc_report_value_room(r));
+    if (!hc_value_bundle(&r->value, repr, value, forms, hc_report_value_room(r), left_out))
         hc_report_warn(r, "The text of the value was cut: it is too long.");
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(left_out); i++) {
         hc_autopy *text = PyUnicode_FromFormat("The value as %S was left out: it is too large.",
@@ -185,6 +228,8 @@ int hc_report_send(struct hc_report *r, int status, struct hc_error *err)
         (void)hc_buf_fmt(&out, ",\"results\":%s", text_or(&r->results, "null"));
     if (r->returned.len)
         (void)hc_buf_fmt(&out, ",\"returned\":{%s}", text_or(&r->returned, ""));
+    if (r->displays.len)
+        (void)hc_buf_fmt(&out, ",\"displays\":[%s]", text_or(&r->displays, ""));
     (void)hc_buf_fmt(&out, ",\"exit\":%d,\"complete\":true}", status);
     if (out.failed)
         return hc_fail(err, 0, "report: out of memory");

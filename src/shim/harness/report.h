@@ -12,8 +12,9 @@
 
 struct hc_report {
     size_t max; /* bytes of the whole report */
-    /* JSON text of each member, owned; "figures", "warnings" and "returned" without their brackets */
-    struct hc_buf error, value, figures, columns, warnings, results, returned;
+    /* JSON text of each member, owned; "figures", "warnings", "returned" and "displays" without their
+     * brackets */
+    struct hc_buf error, value, figures, columns, warnings, results, returned, displays;
 };
 
 /* `max`: bytes of the whole report, at least 4096. */
@@ -26,7 +27,8 @@ void hc_report_finish(struct hc_report *r);
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome);
 /* `columns` is a dict: name of an input -> list of its columns' names. */
 void hc_report_columns(struct hc_report *r, PyObject *columns);
-/* The two results of the frozen part "figures": a list of (path, MIME type, kind), and a list of warnings. */
+/* The two results of the frozen part "figures": a list of (path, MIME type, kind, data of the chart or
+ * None), and a list of warnings. */
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings);
 /* The results of the frozen part "return" for the dict "results": (JSON, None) or (None, why not). */
 void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not);
@@ -34,6 +36,10 @@ void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not
 void hc_report_returned(struct hc_report *r, PyObject *returned);
 /* Bytes that "results" may take, and "returned" as well. */
 size_t hc_report_room(const struct hc_report *r);
+/* What display() has shown, from the frozen part "hooks": a list of JSON texts, how many
+ * were left out, and a list of warnings.
+ * Must be called when all but the value is reported. */
+void hc_report_displays(struct hc_report *r, PyObject *displays, long left_out, PyObject *warnings);
 /* Must be called last, as the value gets the room that the others have left. `forms`: see value.h. */
 void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms);
 /* Bytes that the value may take. */

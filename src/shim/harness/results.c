@@ -14,17 +14,15 @@
 static bool may_have_figures(void)
 {
     PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
-    return PyDict_GetItemString(modules, "matplotlib.pyplot") ||
+    return PyDict_GetItemString(modules, "matplotlib.figure") ||
            PyDict_GetItemString(modules, "plotly.basedatatypes");
 }
 
-static void keep_figures(const struct hc_handover_job *job, PyObject *space, PyObject *value,
-                         struct hc_report *report)
+static void keep_figures(PyObject *space, PyObject *value, struct hc_report *report)
 {
     hc_autopy *state = hc_frozen_call("hooks", "drawing", "()");
     hc_autopy *kept =
-        state ? hc_frozen_call("figures", "capture", "(OOOsLL)", space, value ? value : Py_None, state,
-                               OUTPUT, (long long)job->figures, (long long)job->figure_bytes)
+        state ? hc_frozen_call("figures", "capture", "(OOOs)", space, value ? value : Py_None, state, OUTPUT)
               : NULL;
     PyObject *saved, *warnings; /* borrowed from `kept` */
     if (kept && PyArg_ParseTuple(kept, "OO", &saved, &warnings))
@@ -76,6 +74,16 @@ static void keep_returned(const struct hc_handover_job *job, PyObject *space, st
     PyErr_Clear();
 }
 
+static void keep_displays(struct hc_report *report)
+{
+    hc_autopy *shown = hc_frozen_call("hooks", "displays", "()");
+    PyObject *texts, *warnings; /* borrowed from `shown` */
+    long left_out;
+    if (shown && PyArg_ParseTuple(shown, "OlO", &texts, &left_out, &warnings))
+        hc_report_displays(report, texts, left_out, warnings);
+    PyErr_Clear();
+}
+
 /* Only instances of classes written in Python have methods that show them as HTML, an image and so on. */
 static bool may_have_forms(PyObject *value)
 {
@@ -97,9 +105,10 @@ void hc_results_gather(const struct hc_handover_job *job, PyObject *space, const
 {
     hc_deadline_within(WRITE_SECONDS);
     if (may_have_figures())
-        keep_figures(job, space, outcome->value, report);
+        keep_figures(space, outcome->value, report);
     keep_results(job, space, report);
     keep_returned(job, space, report);
+    keep_displays(report);
     hc_deadline_within(SHOW_SECONDS);
     if (outcome->value)
         keep_value(outcome->value, report);

@@ -1,5 +1,6 @@
 #include "shim/harness/value.h"
 
+#include "shim/harness/frozen.h"
 #include "shim/harness/outcome.h"
 
 /* Bytes of the keys, quotes, commas and braces of a bundle. */
@@ -38,7 +39,7 @@ static PyObject *first_items(PyObject *value, Py_ssize_t count)
     return Py_NewRef(value);
 }
 
-static PyObject *repr_text(PyObject *value, size_t budget)
+PyObject *hc_value_text(PyObject *value, size_t budget)
 {
     hc_autopy *part = first_items(value, (Py_ssize_t)budget);
     PyObject *text = part ? PyObject_Repr(part) : NULL;
@@ -82,17 +83,17 @@ static void add_forms(struct hc_buf *out, size_t end, PyObject *forms, bool has_
     }
 }
 
-bool hc_value_bundle(struct hc_buf *out, PyObject *value, PyObject *forms, size_t budget, PyObject *left_out)
+bool hc_value_bundle(struct hc_buf *out, PyObject *text, PyObject *value, PyObject *forms, size_t budget,
+                     PyObject *left_out)
 {
     size_t end = out->len + budget - 1; /* room for the closing brace */
-    hc_autopy *text = repr_text(value, budget);
     (void)hc_buf_str(out, "{\"text/plain\":");
     bool whole = text && hc_json_str(out, text, (budget - FRAME_BYTES) / 2);
     if (!text)
         (void)hc_buf_str(out, "\"\"");
 
     hc_autobuf json = {.max = budget};
-    bool is_json = hc_json_value(&json, value);
+    bool is_json = value != Py_None && hc_json_value(&json, value);
     if ((is_json || json.failed) && !add_whole(out, end, "application/json", &json)) {
         hc_autopy *mime = PyUnicode_FromString("application/json");
         (void)(mime ? PyList_Append(left_out, mime) : 0);
@@ -101,4 +102,29 @@ bool hc_value_bundle(struct hc_buf *out, PyObject *value, PyObject *forms, size_
         add_forms(out, end, forms, is_json, left_out);
     (void)hc_buf_str(out, "}");
     return whole;
+}
+
+/* print_bundle(text, value, forms, room) -> (JSON text, list of MIME types left out, whether the text is
+ * whole). Without a value, None, there are only `forms`. */
+static PyObject *print_bundle(PyObject *self, PyObject *args)
+{
+    PyObject *text, *value, *forms; /* borrowed */
+    Py_ssize_t room;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "UOO!n", &text, &value, &PyDict_Type, &forms, &room))
+        return NULL;
+    hc_autobuf out = {0};
+    hc_autopy *left_out = PyList_New(0);
+    if (!left_out || room < 2 * FRAME_BYTES)
+        return left_out ? PyErr_Format(PyExc_ValueError, "no room for a display") : NULL;
+    bool whole = hc_value_bundle(&out, text, value, forms, (size_t)room, left_out);
+    return out.failed
+               ? PyErr_NoMemory()
+               : Py_BuildValue("(s#OO)", out.data, (Py_ssize_t)out.len, left_out, whole ? Py_True : Py_False);
+}
+
+int hc_value_bind(void)
+{
+    static PyMethodDef functions[] = {{"print_bundle", print_bundle, METH_VARARGS, NULL}, {0}};
+    return hc_frozen_add(functions);
 }

@@ -4,10 +4,18 @@
 
 #include "shim/harness/text.h"
 
-/* Appends {"text/plain": ..., MIME type: ...} of at most `budget` bytes: the repr, the value itself if it is
- * JSON, and `forms` (borrowed: a dict MIME type -> str or JSON, from the frozen part "value"; or NULL). The
- * repr is cut to fit; a form that does not fit is left out, and its MIME type appended to the list
- * `left_out`. Returns whether the repr is whole. */
-bool hc_value_bundle(struct hc_buf *out, PyObject *value, PyObject *forms, size_t budget, PyObject *left_out);
+/* The repr of a value, or a text that says why it has none; of a long list or text only the beginning that
+ * can fit into `budget` bytes. New reference; NULL without memory, and no exception is set. */
+PyObject *hc_value_text(PyObject *value, size_t budget);
+
+/* Appends {"text/plain": ..., MIME type: ...} of at most `budget` bytes: `text` (borrowed; NULL: ""), the
+ * value itself if it is JSON, and `forms` (borrowed: a dict MIME type -> str or JSON, from the frozen part
+ * "value"; or NULL). The text is cut to fit; a form that does not fit is left out, and its MIME type appended
+ * to the list `left_out`. Returns whether the text is whole. */
+bool hc_value_bundle(struct hc_buf *out, PyObject *text, PyObject *value, PyObject *forms, size_t budget,
+                     PyObject *left_out);
+
+/* Gives print_bundle() to the frozen Python, for displays. -1 with an exception set. */
+int hc_value_bind(void);
 
 #endif

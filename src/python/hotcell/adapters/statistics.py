@@ -204,8 +204,7 @@ def _messages(findings: Any) -> List[str]:
 
 
 def _plots(result: Result) -> List[str]:
-    entries = sorted((*result.figures, *result.files), key=lambda entry: entry.path)
-    return [str(entry.location) for entry in entries
+    return [str(entry.location) for entry in (*result.figures, *result.files)
             if entry.path.startswith("plots/") and entry.path.lower().endswith(PLOT_EXTENSIONS)]
 
 
