@@ -78,13 +78,21 @@ void hc_facts_print_enforced_names_json(FILE *out)
         (void)fprintf(out, "            \"%s\"%s\n", enforced[i], i + 1 < enforced_count ? "," : "");
 }
 
+static void print_job_option(FILE *out, const struct hc_job_option *row)
+{
+    (void)fprintf(out, "     \"%s\": {\n      \"type\": \"%s\"", row->name,
+                  row->is_flag ? "boolean" : "string");
+    for (size_t i = 0; row->choices && row->choices[i]; i++)
+        (void)fprintf(out, "%s\"%s\"", i ? ", " : ",\n      \"enum\": [", row->choices[i]);
+    (void)fprintf(out, "%s\n     },\n", row->choices ? "]" : "");
+}
+
 static void print_job_options(FILE *out, unsigned spec)
 {
     for (size_t i = 0; i < hc_job_options_count; i++) {
         const struct hc_job_option *row = &hc_job_options[i];
         if (row->specs & spec)
-            (void)fprintf(out, "     \"%s\": {\n      \"type\": \"%s\"\n     },\n", row->name,
-                          row->is_flag ? "boolean" : "string");
+            print_job_option(out, row);
     }
 }
 

@@ -48,10 +48,36 @@ static bool is_value(const cJSON *node)
     return cJSON_IsNull(node) || cJSON_IsObject(node);
 }
 
+/* Is `node` null, or a whole number from 1? */
+static bool is_place(const cJSON *node)
+{
+    return cJSON_IsNull(node) ||
+           (cJSON_IsNumber(node) && node->valuedouble >= 1 && node->valuedouble <= INT_MAX &&
+            node->valuedouble == floor(node->valuedouble));
+}
+
+static bool is_text(const cJSON *node)
+{
+    return cJSON_IsNull(node) || cJSON_IsString(node);
+}
+
 static bool is_error(const cJSON *node)
 {
-    static const char *const names[] = {"type", "message", "traceback"};
-    return cJSON_IsNull(node) || is_record(node, names, 3);
+    static const struct {
+        const char *name;
+        bool (*fits)(const cJSON *node);
+        bool may_lack;
+    } parts[] = {{"type", is_string, false}, {"message", is_string, false}, {"traceback", is_string, false},
+                 {"line", is_place, true},   {"column", is_place, true},    {"end_column", is_place, true},
+                 {"hint", is_text, true}};
+    int found = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const cJSON *part = cJSON_GetObjectItemCaseSensitive(node, parts[i].name);
+        if (part ? !parts[i].fits(part) : !parts[i].may_lack)
+            return cJSON_IsNull(node);
+        found += part != NULL;
+    }
+    return cJSON_IsObject(node) && cJSON_GetArraySize(node) == found;
 }
 
 static bool is_figure(const cJSON *node)

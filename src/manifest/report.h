@@ -5,7 +5,8 @@
 
 #include "json/json.h"
 
-/* An object of "value" (an object or null), "error" ({"type", "message", "traceback"} or null), "figures"
+/* An object of "value" (an object or null), "error" ({"type", "message", "traceback", "line",
+ * "column", "end_column", "hint"} or null), "figures"
  * ([{"path", "mime", "kind"}]), "columns" ({input: [names]}), "warnings", "exit", "complete", "results"
  * (anything), "returned" ({name: {"type", "path", "mime", "error": strings, "json": anything}}); each
  * member may be missing, and no other is allowed. A report that is nested too deeply for a manifest is

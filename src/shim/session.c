@@ -200,6 +200,8 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         return -1;
     }
     program->finish_tasks = hc_rules_bool(o->handover.job.rules, "code", "finish_tasks", false);
+    program->whole_traceback =
+        strcmp(hc_rules_text(o->handover.job.rules, "code", "traceback", "folded"), "full") == 0;
     hc_autopy *done = hc_frozen_call("hooks", "set_source", "(O)", program->text);
     if (!done)
         fail_python("keep the program's source");
@@ -219,6 +221,7 @@ static void outcome_finish(struct hc_outcome *o)
     Py_CLEAR(o->error_type);
     Py_CLEAR(o->error_message);
     Py_CLEAR(o->error_trace);
+    Py_CLEAR(o->error_hint);
     PyErr_Clear();
 }
 

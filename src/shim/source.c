@@ -75,6 +75,19 @@ static void add_line_text(PyObject *error, const char *text, int number)
     PyErr_Clear();
 }
 
+/* Does the first line that begins a Markdown fence come behind this line? */
+static bool is_before_fence(const char *text, int line)
+{
+    const char *fence = strstr(text, "\n```");
+    for (; fence && line > 1; line--) {
+        text = strchr(text, '\n');
+        if (!text || text >= fence)
+            return false;
+        text++;
+    }
+    return fence;
+}
+
 static void reject_syntax_error(struct hc_rejection *why, PyObject *error, const char *text)
 {
     why->line = int_attribute(error, "lineno");
@@ -85,6 +98,8 @@ static void reject_syntax_error(struct hc_rejection *why, PyObject *error, const
     const char *line_text = line && PyUnicode_Check(line) ? PyUnicode_AsUTF8(line) : NULL;
     const char *message = why->message && PyUnicode_Check(why->message) ? PyUnicode_AsUTF8(why->message) : "";
     why->hint = hint_for(line_text, message ? message : "");
+    if (!why->hint && is_before_fence(text, why->line))
+        why->hint = "Leave out the text and the Markdown fence around the program.";
     PyErr_Clear();
 }
 
@@ -180,6 +195,8 @@ static int reject_as_finding(struct hc_findings *found, const char *utf8)
     struct hc_rejection why;
     struct hc_finding one;
     (void)reject_exception(&why, utf8);
+    if (why.hint)
+        (void)dprintf(STDERR_FILENO, "hint: %s\n", why.hint);
     hc_rejection_finding(&why, &one);
     Py_CLEAR(why.message);
     if (hc_findings_add(found, &one) < 0)

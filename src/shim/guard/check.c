@@ -6,6 +6,7 @@
 #include "shim/guard/columns.h"
 #include "shim/guard/guard.h"
 #include "shim/guard/hints.h"
+#include "shim/harness/words.h"
 
 /* The state of one check. */
 struct check {
@@ -508,7 +509,7 @@ int hc_guard_check_size(const char *utf8, struct hc_findings *out)
     if (!hc_guard.on || max == 0 || (int64_t)hc_utf8_count(utf8, strlen(utf8)) <= max)
         return 0;
     struct hc_finding one = {.rule = "code_size",
-                             .hint = "Do it in several programs, and pass data with --input."};
+                             .hint = hc_words_fill("Do it in several programs, and pass data with {input}.")};
     char number[32];
     (void)snprintf(number, sizeof number, "%lld", (long long)max);
     hc_guard_message(one.message, sizeof one.message, hc_guard.code.max_chars_message, number);

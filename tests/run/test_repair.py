@@ -1,0 +1,177 @@
+"""Errors that the writer of a program, often a model, can repair it from: place, short traceback, and a hint in the words of the sender."""
+
+import json
+import sys
+
+import cells
+import daemons
+import pytest
+
+sys.path.insert(0, str(daemons.SOURCE / "python"))
+import hotcell  # noqa: E402
+
+TABLE = "import pandas as pd\nf = pd.DataFrame({'price': [1], 'count': [2]})\n"
+
+
+def last_line(result):
+    return result.stderr.rstrip("\n").rpartition("\n")[2]
+
+
+def error(result):
+    return result.manifest["guest"]["error"]
+
+
+# ---- the place and the traceback ----
+
+@pytest.mark.parametrize("code, place", [
+    ("x = 1\n1 / 0", (2, 1, 6)),
+    ("def f():\n    return [1][5]\nf()", (2, 12, 18)),
+    ("é = 'ü'; 1 / (0)", (1, 10, 17)),
+    ("import json\njson.loads('{')", (2, 1, 16)),
+    ("(1 /\n 0)", (1, 2, None)),
+    ("exec('\\n\\n1 / 0')", (1, 1, 18)),
+    ("raise SystemError", (1, 1, 18)),
+], ids=range(7))
+def test_an_error_has_its_place(base_tree, code, place):
+    found = error(cells.run(code))
+    assert (found["line"], found["column"], found["end_column"]) == place
+
+
+def test_an_error_has_no_place_that_the_program_makes_up(base_tree):
+    code = "import types\ntry:\n    1 / 0\nexcept ZeroDivisionError as e:\n    t = e.__traceback__\n"
+    result = cells.run(code + "    raise e.with_traceback(types.TracebackType(None, t.tb_frame, 4, 10**6))", "--guard", "off")
+    assert error(result)["line"] is None and "ZeroDivisionError" in result.stderr
+
+
+def test_frames_of_libraries_are_one_line(base_tree):
+    result = cells.run("import json\njson.loads('{')")
+    assert "  ... 3 frames of json ...\n" in result.stderr and "decoder.py" not in result.stderr
+    assert "decoder.py" in error(result)["traceback"] and "frames of" not in error(result)["traceback"]
+    result = cells.run("import json\njson.loads('{')", policy={"code": {"traceback": "full"}})
+    assert result.stderr == error(result)["traceback"] and "decoder.py" in result.stderr
+
+
+def test_frames_of_the_program_are_all_shown(base_tree):
+    code = ("open('mine.py', 'w').write('def f(g):\\n    return g()\\n')\nimport sys; sys.path.insert(0, '.')\nimport mine, json\n"
+            "mine.f(lambda: json.loads('{'))")
+    result = cells.run(code)
+    assert "mine.py" in result.stderr and "<lambda>" in result.stderr and "3 frames of json" in result.stderr
+
+
+def test_python_knows_place_and_hint(base_tree):
+    found = hotcell.run("import numpyy", binary=cells.HOTCELL, tree="base", limits={"timeout": 10}).error
+    assert (found.line, found.column) == (1, 1) and "numpyy is not installed" in found.hint
+
+
+# ---- hints ----
+
+@pytest.mark.parametrize("code, hint", [
+    ("import polars", "polars is not installed, and nothing can be installed in the cell. Python's own libraries are there."),
+    ("import statistic", "statistic is not installed, and nothing can be installed in the cell. Perhaps statistics is meant."),
+    ("import json.nothing", "The library json is there, and has no module nothing."),
+    ("import matplotlib_x, tkinter", "matplotlib_x is not installed"),
+    ("open('data.csv')", "The job has no inputs. The working directory is empty."),
+    ("open('a.txt', 'w').close(); open('data.csv')", "The job has no inputs. Files in the working directory: a.txt."),
+    ("import os\nos.mkdir('d'); os.chdir('d'); open('data.csv')", "The job has no inputs. The working directory is empty."),
+    ("bytearray(10**11)", "limits.memory is 256M, which the sender of the job sets with --memory."),
+    ("from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor().submit(print)", "There are no other processes in the cell"),
+    ("import urllib.parse, asyncio\nasyncio.run(asyncio.open_connection('127.0.0.1', 80))", "Network is off in this policy; pass data with --input."),
+], ids=range(10))
+def test_hints_say_what_there_is(base_tree, code, hint):
+    result = cells.run(code)
+    assert result.manifest["status"] in ("error", "memory")
+    assert last_line(result).startswith("hint: " + hint) and error(result)["hint"].startswith(hint)
+
+
+@pytest.mark.parametrize("option, place, hint", [
+    ("--output-size=64K", "/output", "limits.output is 64K, which the sender of the job sets with --output-size."),
+    ("--tmp-size=64K", "/tmp", "limits.tmp is 64K, which the sender of the job sets with --tmp-size."),
+    ("--file-size=64K", "/tmp", "limits.file is 64K, which the sender of the job sets with --file-size."),
+])
+def test_limits_of_files_are_named(user, option, place, hint):
+    result = cells.run(f"open('{place}/x', 'wb').write(b'x' * (1 << 20))", option, user=user)
+    assert last_line(result) == "hint: " + hint
+
+
+def test_inputs_are_named(base_tree, tmp_path):
+    file = tmp_path / "sales.xlsx"
+    file.write_bytes(b"x")
+    result = cells.run("open('sales.xlsx')", "--input", f"d={file}")
+    assert error(result)["hint"].startswith("The job's inputs: /input/d.xlsx (variable d).")
+
+
+@pytest.mark.parametrize("code, hint", [
+    ("f['Price']", "The columns are: 'price', 'count'. Perhaps 'price' is meant."),
+    ("f.groupby('x').sum()", "The columns are: 'price', 'count'."),
+    ("f.sort_values('x')", "The columns are: 'price', 'count'."),
+    ("f.prices", "The columns are: 'price', 'count'. Perhaps 'price' is meant."),
+    ("f.loc['x']", "The labels of the index are: 0."),
+    ("pd.DataFrame({i: [1] for i in range(50)})['x']", "The columns are: 0, 1,"),
+    ("pd.read_csv('http://example.com/x.csv')", "Network is off in this policy; pass data with --input."),
+    ("import pandass", "pandass is not installed, and nothing can be installed in the cell. Perhaps pandas is meant. Libraries that are there: numpy,"),
+    ("import matplotlib; matplotlib.use('TkAgg')\nimport matplotlib.pyplot as plt; plt.plot([1])", "There is no screen in the cell"),
+])
+def test_hints_about_libraries(scientific, code, hint):
+    result = cells.run(TABLE + code, tree=scientific)
+    assert last_line(result).startswith("hint: " + hint), result.stderr
+    assert len(error(result)["hint"]) < 1500
+
+
+def test_columns_are_no_hint_for_another_key(scientific):
+    result = cells.run(TABLE + "f.apply(lambda row: {}['x'], axis=1)", tree=scientific)
+    assert result.stderr.endswith("KeyError: 'x'\n") and error(result)["hint"] is None
+    assert (error(result)["line"], error(result)["column"]) == (3, 21)
+
+
+@pytest.mark.parametrize("attack", [
+    "class K(KeyError):\n    @property\n    def args(self): raise SystemExit(3)\nraise K('x')",
+    "class M(ModuleNotFoundError):\n    @property\n    def name(self): raise KeyboardInterrupt\nraise M()",
+    "e = ValueError('x')\ne.__notes__ = ['hint: ' + 'x' * 10**6]\nraise e",
+    "e = ValueError('x')\ne.__cause__ = e\nraise e",
+    "import sys\nclass P(list):\n    def __getitem__(self, i): 1 / 0\nsys.path = P()\nimport nothing_here",
+    "import posix, sys\nposix.listdir = None\nopen('nothing')",
+    "class N(str):\n    def __format__(self, s): raise SystemExit\n    def partition(self, s): raise SystemExit\nraise ModuleNotFoundError(name=N('x'))",
+    "import traceback\ntraceback.TracebackException = None\nopen('nothing')",
+], ids=range(8))
+def test_hostile_exceptions_are_reported_like_others(base_tree, attack):
+    """What the advice looks at is the program's: whatever it does there, the job ends with its report, bounded."""
+    result = cells.run(attack)
+    assert result.manifest["status"] == "error" and result.manifest["guest"]["complete"], result
+    assert len(error(result)["hint"] or "") <= 500
+
+
+def test_advice_that_never_ends_ends_with_the_job(scientific):
+    code = TABLE + "import pandas.core.indexes.base as b\nb.Index.__getitem__ = lambda *a: (lambda: [0 for _ in iter(int, 1)])()\nf['x']"
+    result = cells.run(code, "--timeout", f"{3 * cells.SLOWNESS:g}s", tree=scientific)
+    assert result.manifest["status"] in ("error", "timeout")
+
+
+# ---- words ----
+
+SAYS = {"cli": "--input.", "python": "inputs={...}.", "http": '"inputs".', "mcp": 'the argument "files".'}
+
+
+@pytest.mark.parametrize("interface", SAYS)
+def test_hints_are_in_the_words_of_the_sender(base_tree, interface):
+    result = cells.run("import requests\nrequests.get('x')", "--interface", interface)
+    assert f"pass data with {SAYS[interface]}\n" in result.stderr and result.manifest["rejection"]["hint"].endswith(SAYS[interface])
+
+
+def test_python_speaks_python(base_tree):
+    given = {"binary": cells.HOTCELL, "tree": "base", "limits": {"timeout": 10, "memory": "256M"}}
+    result = hotcell.run("import requests\nrequests.get('x')", **given)
+    assert result.rejection.hint.endswith(SAYS["python"]) and SAYS["python"] in str(result.stderr)
+    assert "limits={\"memory\": ...}" in hotcell.run("bytearray(10**11)", **given).error.hint
+    assert hotcell.run("import requests\nrequests.get('x')", interface="mcp", **given).rejection.hint.endswith(SAYS["mcp"])
+    assert hotcell.check("import requests\nrequests.get('x')", tree="base", binary=cells.HOTCELL).findings[0].hint.endswith(SAYS["python"])
+    with hotcell.Session(tree="base", binary=cells.HOTCELL) as session:
+        for _ in range(2):
+            assert session.run("import requests\nrequests.get('x')").rejection.hint.endswith(SAYS["python"])
+
+
+def test_there_are_no_other_interfaces(base_tree):
+    done = cells.hotcell("run", "--interface", "soap", "-", input="1", stdin=None)
+    assert done.returncode == 64 and "expected cli, python, http or mcp, got 'soap'" in done.stderr
+    spec = json.dumps({"code": "1", "interface": "soap"})
+    done = cells.hotcell("run", "--spec", "-", input=spec, stdin=None)
+    assert done.returncode == 65 and "interface: expected cli, python, http or mcp, got 'soap'" in done.stderr
