@@ -83,6 +83,9 @@ const struct hc_rule hc_rules[] = {
      "Names that the program may not use at all."},
     {"names", "message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "Message for a denied name; {name} stands for the name."},
+    {"code", "tidy", HC_RULE_BOOL, false, 0, NULL, NULL,
+     "Whether a program that does not parse is run without what models and notebooks add to programs: a Markdown fence and the text outside of it, "
+     "commands such as !pip install and %matplotlib, typographic quotes, and blanks that cannot be seen. The manifest gives a warning for each. Default: true."},
     {"code", "max_chars", HC_RULE_COUNT, true, 16 << 20, NULL, NULL,
      "Number of characters that the program's text may have; 0: limits.code alone bounds it."},
     {"code", "max_chars_message", HC_RULE_TEXT, true, 0, NULL, NULL,

@@ -1,6 +1,7 @@
 """Errors that the writer of a program, often a model, can repair it from: place, short traceback, and a hint in the words of the sender."""
 
 import json
+import os
 import sys
 
 import cells
@@ -175,3 +176,61 @@ def test_there_are_no_other_interfaces(base_tree):
     spec = json.dumps({"code": "1", "interface": "soap"})
     done = cells.hotcell("run", "--spec", "-", input=spec, stdin=None)
     assert done.returncode == 65 and "interface: expected cli, python, http or mcp, got 'soap'" in done.stderr
+
+
+# ---- programs that are repaired ----
+
+@pytest.mark.parametrize("code, line, warning", [
+    ("```python\nprint('said')\n```", 1, "The Markdown fence, and the text outside of it, were left out."),
+    ("Here's the code:\n\n```python\nprint('said')\n```\nIt says (it.", 3, "The Markdown fence, and the text outside of it, were left out."),
+    ("```\nprint('said')", 1, "The Markdown fence, and the text outside of it, were left out."),
+    ("!pip install x\nprint('said')", 1, "The notebook command '!pip install x' was left out."),
+    ("if True:\n    %matplotlib inline\nprint('said')", 2, "The notebook command '%matplotlib inline' was left out."),
+    ("%%time\nprint('said')", 1, "The notebook command '%%time' was left out."),
+    ("print(\u201csaid\u201d)", 1, "Typographic quotes were replaced by plain ones."),
+    ("x = 'a \u201cq\u201d'; assert len(x) == 5\nprint(\u2018said\u2019)", 2, "Typographic quotes were replaced by plain ones."),
+    ("print(\u00a0'said')", 1, "Characters that cannot be seen were replaced by blanks."),
+], ids=range(9))
+def test_what_models_add_is_left_out(base_tree, code, line, warning):
+    result = cells.run(code)
+    assert result.stdout == "said\n" and result.manifest["status"] == "ok", result
+    assert f"line {line}: {warning}" in result.manifest["warnings"] and f"line {line}: {warning}" in result.stderr
+    finding = result.manifest["check"]["warnings"][0]
+    assert (finding["rule"], finding["line"], finding["message"]) == ("tidy", line, warning)
+    assert cells.run(code, policy={"code": {"tidy": False}}).manifest["rejection"]["rule"] == "syntax"
+
+
+@pytest.mark.parametrize("code, hint", [
+    ("x = = 1", None),
+    ("%%bash\nls", "notebook commands"),
+    ("!curl x", "notebook commands"),
+    ("%time f(1)", "notebook commands"),
+    ("```json\n{}\n```", "Markdown fence"),
+    ("```\nx = 1\n```\nand\n```\ny = 1\n```", "Markdown fence"), ("Here it is:\n```json\n{}\n```", "Markdown fence"),
+    ("def f():\n    '''\n    ```\n    print(1)\n    ```\n    '''\nx = = 1", None),
+    ("x = (1\n%matplotlib", None),
+    ("x = \u2018it\u2019s\u2019", "plain quotes"),
+    ("print 'x'", "print is a function"),
+], ids=range(11))
+def test_what_cannot_be_left_out_is_refused_with_a_hint(base_tree, code, hint):
+    result = cells.run(code)
+    assert result.manifest["rejection"]["rule"] == "syntax" and result.stdout == ""
+    assert last_line(result).startswith("hint: ") and hint in last_line(result) if hint else "hint" not in result.stderr
+
+
+@pytest.mark.parametrize("code", [
+    "x = '''\n```python\nprint(1)\n```\n'''\nprint(len(x))", "pip = 4\nx = 7\nprint((x\n%pip))",
+    "print('\u201ca\u201d \u2018b\u2019')", "# ```python\nprint(1)",
+], ids=range(4))
+def test_programs_that_parse_are_left_alone(base_tree, code):
+    outside = cells.subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                                   env={**os.environ, "PYTHONUTF8": "1"}).stdout
+    result = cells.run(code)
+    assert result.stdout == outside and result.manifest["warnings"] == cells.run("1").manifest["warnings"]
+
+
+def test_errors_in_a_repaired_program_have_the_lines_of_the_text_that_was_sent(base_tree):
+    result = cells.run("Here is it:\n```python\nx = 1\n1 / 0\n```")
+    assert error(result)["line"] == 4 and 'line 4, in <module>\n    1 / 0' in result.stderr
+    result = cells.run("Here is it:\n```python\nx = = 1\n```")
+    assert result.manifest["rejection"]["line"] == 3

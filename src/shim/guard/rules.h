@@ -53,6 +53,7 @@ struct hc_guard_rules {
         struct hc_names ban, warn, write_types;
         struct hc_names frames; /* variables whose columns are listed: inputs, aliases, "columns_of" */
         bool guarded_writes;
+        bool tidy; /* a program that does not parse may be repaired; also with guard off */
     } code;
     struct {
         struct hc_names read, write, library, risky;
