@@ -59,7 +59,8 @@ static void say_changes(const struct hc_manifest *m)
         *found = m->status == HC_STATUS_REJECTED ? NULL : hc_json_member(m->check, "warnings");
     cJSON_ArrayForEach(finding, found)
     {
-        if (strcmp(hc_json_text(finding, "rule"), "tidy") == 0)
+        const char *rule = hc_json_text(finding, "rule");
+        if (strcmp(rule, "tidy") == 0 || strcmp(rule, "imports") == 0)
             hc_warn("line %d: %s", (int)hc_json_int(finding, "line", 0), hc_json_text(finding, "message"));
     }
 }

@@ -2,6 +2,7 @@
 #include "policy/rules.h"
 
 static const char *const whens[] = {"both", "check", "run", NULL};
+static const char *const unuseds[] = {"refuse", "warn", NULL};
 static const char *const exceptions[] = {"ImportError", "PermissionError", NULL};
 static const char *const ways[] = {"none", "refuse", "ignore", "choose", NULL};
 static const char *const all_or_first[] = {"all", "first", NULL};
@@ -43,6 +44,10 @@ const struct hc_rule hc_rules[] = {
      "With \"exact\": whether \"from X.Y import\", and an import of X.Y at run time, are allowed too if X is allowed."},
     {"imports", "when", HC_RULE_CHOICE, true, 0, whens, NULL,
      "Whether imports are checked before the program runs (check), while it runs (run), or both."},
+    {"imports", "unused", HC_RULE_CHOICE, true, 0, unuseds, NULL,
+     "What an import that is not allowed does if the program uses its names nowhere: it refuses the program (refuse), or it is a warning, and any use "
+     "that the check could not see is refused when it happens (warn). Default: \"refuse\"; the policy \"default\" has \"warn\", as programs written by models "
+     "often import more than they use, and the import alone does nothing."},
     {"imports", "loaded_only", HC_RULE_BOOL, true, 0, NULL, NULL,
      "Whether the program may import only modules that the policy itself has loaded."},
     {"imports", "exception", HC_RULE_CHOICE, true, 0, exceptions, NULL,

@@ -8,6 +8,7 @@
 #include <internal/pycore_parser.h>
 
 #include "shim/guard/guard.h"
+#include "shim/guard/standin.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/reject.h"
 
@@ -273,6 +274,8 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findi
         rc = reject_as_finding(found, utf8);
     else if (refused)
         hc_findings_show(found, hc_guard.filename, utf8);
+    if (rc == 0 && !refused)
+        hc_standins_expect(found);
     hc_guard_compiled(out->body);
     hc_guard_compiled(out->last);
     parsed_finish(&p);

@@ -234,3 +234,48 @@ def test_errors_in_a_repaired_program_have_the_lines_of_the_text_that_was_sent(b
     assert error(result)["line"] == 4 and 'line 4, in <module>\n    1 / 0' in result.stderr
     result = cells.run("Here is it:\n```python\nx = = 1\n```")
     assert result.manifest["rejection"]["line"] == 3
+
+
+# ---- imports that are not used ----
+
+@pytest.mark.parametrize("code", [
+    "import subprocess", "import subprocess as s", "from subprocess import run, PIPE", "import os, subprocess", "import urllib.request",
+    "def f():\n    import subprocess\nf()", "from subprocess import (\n    run)", "import multiprocessing",
+])
+def test_an_unused_import_is_a_warning(base_tree, code):
+    result = cells.run(f"{code}\nprint('ran')")
+    assert result.stdout == "ran\n" and result.manifest["status"] == "ok", result
+    finding, = result.manifest["check"]["warnings"]
+    assert finding["rule"] == "imports" and finding["what"] in code and finding["hint"]
+    assert not result.manifest["denials"] and "is not allowed by this policy" in result.stderr
+    refused = cells.run(code, policy={"extends": "default", "imports": {"unused": "refuse"}})
+    assert refused.manifest["rejection"]["rule"] == "imports"
+
+
+@pytest.mark.parametrize("code", [
+    "import subprocess\nsubprocess.run('x')", "import subprocess as s\nprint(s)", "from subprocess import run, PIPE\nrun('x')",
+    "def f(): subprocess.run('x')\nimport subprocess", "import subprocess\nglobals()['subprocess'].run('x')", "from subprocess import *",
+    "import urllib.parse, urllib.request\nurllib.parse.quote('x')", "import multiprocessing.pool as p", "import subprocess\ndel subprocess",
+])
+def test_a_used_import_is_refused_before_the_program_runs(base_tree, code):
+    result = cells.run(f"print('ran')\n{code}")
+    assert result.manifest["rejection"]["rule"] == "imports" and result.stdout == ""
+
+
+@pytest.mark.parametrize("use", [
+    "x.run", "x()", "x[0]", "list(x)", "setattr(x, 'a', 1)", "x.__class__", "x.__dict__", "isinstance(x, int)", "vars(x)", "getattr(x, 'run')",
+    "from_import('x')", "type(x)()",
+])
+def test_every_use_of_an_unused_import_is_refused(base_tree, use):
+    """The check cannot see these names; what they are bound to gives nothing away."""
+    code = ("import subprocess\ndef from_import(name): raise PermissionError\nx = globals()['sub' + 'process']\n"
+            f"try:\n    {use}\nexcept (ImportError, PermissionError, TypeError) as e: print('refused')\n"
+            "else: print('given')")
+    result = cells.run(code)
+    assert result.stdout == "refused\n", result
+    assert use in ("type(x)()", "from_import('x')", "vars(x)", "isinstance(x, int)") or result.manifest["denials"][0]["rule"] == "imports"
+
+
+def test_an_import_that_the_program_tries_still_fails(base_tree):
+    result = cells.run("import subprocess\ntry:\n    import socket\nexcept ImportError:\n    print('none')")
+    assert result.stdout == "none\n" and result.manifest["status"] == "ok"

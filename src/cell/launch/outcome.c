@@ -249,7 +249,8 @@ static void warn_of_changes(struct hc_manifest *m)
     int count = 0;
     cJSON_ArrayForEach(finding, hc_json_member(m->check, "warnings"))
     {
-        if (strcmp(hc_json_text(finding, "rule"), "tidy") == 0 && count++ < CHANGES_TOLD)
+        const char *rule = hc_json_text(finding, "rule");
+        if ((strcmp(rule, "tidy") == 0 || strcmp(rule, "imports") == 0) && count++ < CHANGES_TOLD)
             hc_launch_warn(m, "line %d: %.180s", (int)hc_json_int(finding, "line", 0),
                            hc_json_text(finding, "message"));
     }

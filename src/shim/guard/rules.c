@@ -158,6 +158,8 @@ int hc_guard_rules_read(const struct hc_handover_job *job)
     g->imports.loaded_only = hc_rules_bool(rules, "imports", "loaded_only", false);
     g->imports.at_check = strcmp(when, "run") != 0;
     g->imports.at_run = strcmp(when, "check") != 0;
+    g->imports.warn_unused = g->imports.at_check && g->imports.at_run && !g->learn &&
+                             strcmp(hc_rules_text(rules, "imports", "unused", "refuse"), "warn") == 0;
     g->imports.permission_error =
         strcmp(hc_rules_text(rules, "imports", "exception", "ImportError"), "PermissionError") == 0;
     g->builtins.own_namespace = hc_rules_bool(rules, "builtins", "own_namespace", false);

@@ -30,6 +30,7 @@ struct hc_guard_rules {
     struct {
         struct hc_names allow, deny, with_network, with_processes;
         bool exact, from_top_level, loaded_only, at_check, at_run;
+        bool warn_unused;      /* a denied import that is not used binds a stand-in (standin.h) */
         bool permission_error; /* raises PermissionError instead of ImportError */
         const char *message, *deny_message, *loaded_message;
     } imports;
