@@ -51,12 +51,27 @@ static void say_not_kept(const struct hc_manifest *m)
         hc_warn("the program was not kept: %s", why);
 }
 
+/* Prints the places of the program that it runs without: what was repaired, and imports that were not
+ * allowed. */
+static void say_changes(const struct hc_manifest *m)
+{
+    const cJSON *finding,
+        *found = m->status == HC_STATUS_REJECTED ? NULL : hc_json_member(m->check, "warnings");
+    cJSON_ArrayForEach(finding, found)
+    {
+        const char *rule = hc_json_text(finding, "rule");
+        if (strcmp(rule, "tidy") == 0 || strcmp(rule, "imports") == 0)
+            hc_warn("line %d: %s", (int)hc_json_int(finding, "line", 0), hc_json_text(finding, "message"));
+    }
+}
+
 /* Prints how the job ended, unless the program's own output has shown it. */
 static void say_outcome(const struct hc_manifest *m)
 {
     say_cut("standard output", &m->out, "limits.stdout", m->policy);
     say_cut("standard error", &m->err, "limits.stderr", m->policy);
     say_not_kept(m);
+    say_changes(m);
     const char *policy = m->policy ? m->policy->name : m->policy_name;
     switch (m->status) {
     case HC_STATUS_OK:

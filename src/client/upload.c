@@ -194,6 +194,8 @@ static void put_options(struct hc_buf *out, const struct hc_job *job)
         if (hc_job_flag_of(job, row))
             (void)hc_buf_fmt(out, ", \"%s\": true", row->name);
     }
+    if (!job->interface) /* the daemon would take the sender for a client of its own interface */
+        put_text(out, "interface", hc_interface_names[0]);
 }
 
 static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct hc_tools *tools,

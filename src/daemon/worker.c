@@ -98,7 +98,9 @@ static int read_body(struct work *w, struct hc_error *err)
     w->job.tenant = strdup(w->said->tenant);
     if (!w->job.policy)
         w->job.policy = strdup(w->said->policy);
-    if (!w->job.job_id || !w->job.tenant || !w->job.policy)
+    if (!w->job.interface)
+        w->job.interface = strdup("http");
+    if (!w->job.interface || !w->job.job_id || !w->job.tenant || !w->job.policy)
         return hc_fail(err, ENOMEM, "read the request");
     return hc_job_check(&w->job, err);
 }

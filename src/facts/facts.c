@@ -165,6 +165,7 @@ static void add_job_options(cJSON *root)
         cJSON *row = add_row(list, opt->name, opt->man);
         add_text(row, "flag", opt->flag);
         add_text(row, "arg", opt->is_flag ? NULL : opt->arg);
+        add_choices(row, opt->choices);
         (void)cJSON_AddBoolToObject(row, "own", (opt->specs & HC_SPEC_OWN) != 0);
         (void)cJSON_AddBoolToObject(row, "upload", (opt->specs & HC_SPEC_UPLOAD) != 0);
         (void)cJSON_AddBoolToObject(row, "run", (opt->specs & HC_SPEC_RUN) != 0);

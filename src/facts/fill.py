@@ -115,7 +115,9 @@ def enforced_schema(name):
 
 
 def job_schema(rows):
-    return "".join(f'     "{row["name"]}": {{\n      "type": "{"string" if "arg" in row else "boolean"}"\n     }},\n' for row in rows)
+    def choices(row):
+        return f',\n      "enum": [{joined(row["choices"]).strip()}]' if "choices" in row else ""
+    return "".join(f'     "{row["name"]}": {{\n      "type": "{"string" if "arg" in row else "boolean"}"{choices(row)}\n     }},\n' for row in rows)
 
 
 def denial_schema(row, refusers):

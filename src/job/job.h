@@ -2,6 +2,7 @@
 #ifndef HC_JOB_JOB_H
 #define HC_JOB_JOB_H
 
+#include "policy/interface.h"
 #include "policy/options.h"
 
 #define HC_MAX_INPUTS  64             /* most inputs of a job */
@@ -17,6 +18,8 @@ enum hc_input_format {
     HC_INPUT_NPY,   /* numpy array */
     HC_INPUT_NPZ,   /* dict of numpy arrays */
 };
+
+#define HC_JOB_CHOICES 80 /* bytes of a list of choices */
 
 struct hc_input {
     char *name;                  /* a Python identifier, not a keyword, not starting with an underscore */
@@ -39,19 +42,23 @@ enum { HC_SPEC_OWN = 1, HC_SPEC_RUNNER = 2, HC_SPEC_UPLOAD = 4, HC_SPEC_SESSION 
 
 /* A row of job_options.def. */
 struct hc_job_option {
-    const char *name;     /* of the member in a spec */
-    const char *flag;     /* of the command line, without its dashes */
-    size_t at;            /* offsetof in struct hc_job */
-    const char *arg;      /* of a text: its name in --help and in the manual, "TENANT" */
-    const char *help;     /* a phrase for --help */
-    const char *man;      /* sentences for hotcell(1), in mdoc(7) */
-    bool is_flag;         /* the member is a bool; else a char * */
-    bool is_id;           /* the text is an id (hc_job_check_id) */
-    const char *shape;    /* what another text has to be, for messages */
-    unsigned commands;    /* HC_OF_* of the commands that take the option */
-    unsigned specs;       /* HC_SPEC_* of the forms that may have the option */
-    const char *not_sent; /* why hotcelld does not take the option; NULL: it does */
+    const char *name;           /* of the member in a spec */
+    const char *flag;           /* of the command line, without its dashes */
+    size_t at;                  /* offsetof in struct hc_job */
+    const char *arg;            /* of a text: its name in --help and in the manual, "TENANT" */
+    const char *help;           /* a phrase for --help */
+    const char *man;            /* sentences for hotcell(1), in mdoc(7) */
+    bool is_flag;               /* the member is a bool; else a char * */
+    bool is_id;                 /* the text is an id (hc_job_check_id) */
+    const char *shape;          /* what another text has to be, for messages */
+    const char *const *choices; /* the text is one of these; NULL: it is any text */
+    unsigned commands;          /* HC_OF_* of the commands that take the option */
+    unsigned specs;             /* HC_SPEC_* of the forms that may have the option */
+    const char *not_sent;       /* why hotcelld does not take the option; NULL: it does */
 };
+
+/* NULL, or what is wrong with the text as this option's value, for a message. */
+const char *hc_job_bad_choice(const struct hc_job_option *row, const char *text, char out[HC_JOB_CHOICES]);
 
 extern const struct hc_job_option hc_job_options[];
 extern const size_t hc_job_options_count;

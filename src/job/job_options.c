@@ -1,6 +1,7 @@
 #include "job/job.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,19 @@ bool hc_job_flag_of(const struct hc_job *job, const struct hc_job_option *row)
     return row->is_flag && *(const bool *)(const void *)((const char *)job + row->at);
 }
 
+const char *hc_job_bad_choice(const struct hc_job_option *row, const char *text, char out[HC_JOB_CHOICES])
+{
+    size_t used = 0;
+    for (size_t i = 0; row->choices && row->choices[i]; i++) {
+        if (strcmp(row->choices[i], text) == 0)
+            return NULL;
+        const char *before = i == 0 ? "" : row->choices[i + 1] ? ", " : " or ";
+        int n = snprintf(out + used, HC_JOB_CHOICES - used, "%s%s", before, row->choices[i]);
+        used += n > 0 && (size_t)n < HC_JOB_CHOICES - used ? (size_t)n : 0;
+    }
+    return row->choices ? out : NULL;
+}
+
 int hc_job_set(struct hc_job *job, const struct hc_job_option *row, const char *text, struct hc_error *err)
 {
     if (row->is_flag) {
@@ -42,6 +56,10 @@ int hc_job_set(struct hc_job *job, const struct hc_job_option *row, const char *
         return hc_exit_as(err, HC_EXIT_USAGE);
     if (!*text)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a value, got an empty string");
+    char list[HC_JOB_CHOICES];
+    const char *expected = hc_job_bad_choice(row, text, list);
+    if (expected)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected %s, got '%.40s'", expected, text);
     char *copy = strdup(text);
     if (!copy)
         return hc_fail(err, ENOMEM, "options");

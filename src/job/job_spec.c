@@ -250,6 +250,12 @@ static int parse_option(struct spec *s, const struct hc_job_option *row, const c
 {
     if (!row->is_flag && row->is_id)
         return copy_id(s, node, hc_job_text(s->job, row), err);
+    char list[HC_JOB_CHOICES];
+    const char *expected =
+        row->choices && cJSON_IsString(node) ? hc_job_bad_choice(row, node->valuestring, list) : NULL;
+    if (expected)
+        return hc_json_fail(s->json, node, false, err, "%s: expected %s, got '%.40s'", row->name, expected,
+                            node->valuestring);
     if (!row->is_flag)
         return copy_filled_string(s, node, row->shape, hc_job_text(s->job, row), err);
     if (!cJSON_IsBool(node))

@@ -32,51 +32,71 @@ static bool is_strings(const cJSON *node)
     return cJSON_IsArray(node) && all_fit(node, is_string);
 }
 
-/* Is `node` an object of exactly these members, all strings? */
-static bool is_record(const cJSON *node, const char *const *names, int count)
-{
-    if (!cJSON_IsObject(node) || cJSON_GetArraySize(node) != count)
-        return false;
-    for (int i = 0; i < count; i++)
-        if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(node, names[i])))
-            return false;
-    return true;
-}
-
 static bool is_value(const cJSON *node)
 {
     return cJSON_IsNull(node) || cJSON_IsObject(node);
 }
 
-static bool is_error(const cJSON *node)
+/* Is `node` null, or a whole number from 1? */
+static bool is_place(const cJSON *node)
 {
-    static const char *const names[] = {"type", "message", "traceback"};
-    return cJSON_IsNull(node) || is_record(node, names, 3);
+    return cJSON_IsNull(node) ||
+           (cJSON_IsNumber(node) && node->valuedouble >= 1 && node->valuedouble <= INT_MAX &&
+            node->valuedouble == floor(node->valuedouble));
 }
 
-static bool is_figure(const cJSON *node)
+static bool is_text(const cJSON *node)
 {
-    static const char *const names[] = {"path", "mime", "kind"};
-    int found = 0;
-    for (const cJSON *part = cJSON_IsObject(node) ? node->child : NULL; part; part = part->next) {
-        bool named = false;
-        for (int i = 0; i < 3 && !named; i++)
-            named = strcmp(part->string, names[i]) == 0 && cJSON_IsString(part);
-        if (!named && (strcmp(part->string, "chart") != 0 || !cJSON_IsObject(part)))
-            return false;
-        found += named;
-    }
-    return found == 3;
-}
-
-static bool is_figures(const cJSON *node)
-{
-    return cJSON_IsArray(node) && all_fit(node, is_figure);
+    return cJSON_IsNull(node) || cJSON_IsString(node);
 }
 
 static bool is_object(const cJSON *node)
 {
     return cJSON_IsObject(node);
+}
+
+/* A member of an object of the report. */
+struct part {
+    const char *name;
+    bool (*fits)(const cJSON *node);
+    bool may_lack;
+};
+
+/* Is `node` an object of these members, and no others? */
+static bool has_parts(const cJSON *node, const struct part *parts, size_t count)
+{
+    int found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const cJSON *part = cJSON_GetObjectItemCaseSensitive(node, parts[i].name);
+        if (part ? !parts[i].fits(part) : !parts[i].may_lack)
+            return false;
+        found += part != NULL;
+    }
+    return cJSON_IsObject(node) && cJSON_GetArraySize(node) == found;
+}
+
+static bool is_error(const cJSON *node)
+{
+    static const struct part parts[] = {
+        {"type", is_string, false}, {"message", is_string, false}, {"traceback", is_string, false},
+        {"line", is_place, true},   {"column", is_place, true},    {"end_column", is_place, true},
+        {"hint", is_text, true},
+    };
+    return cJSON_IsNull(node) || has_parts(node, parts, sizeof parts / sizeof *parts);
+}
+
+static bool is_figure(const cJSON *node)
+{
+    static const struct part parts[] = {{"path", is_string, false},
+                                        {"mime", is_string, false},
+                                        {"kind", is_string, false},
+                                        {"chart", is_object, true}};
+    return has_parts(node, parts, sizeof parts / sizeof *parts);
+}
+
+static bool is_figures(const cJSON *node)
+{
+    return cJSON_IsArray(node) && all_fit(node, is_figure);
 }
 
 static bool is_any(const cJSON *node)

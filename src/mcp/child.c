@@ -57,7 +57,7 @@ int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const
     *c = (struct hc_child){.pidfd = -1, .err_fd = memfd_create("messages", MFD_CLOEXEC)};
     while (more[extra])
         extra++;
-    const char **argv = calloc(config->option_count + extra + 4, sizeof *argv);
+    const char **argv = calloc(config->option_count + extra + 5, sizeof *argv);
     if (!argv || c->err_fd < 0) {
         free(argv);
         hc_child_finish(c);
@@ -65,6 +65,7 @@ int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const
     }
     argv[n++] = "hotcell";
     argv[n++] = command;
+    argv[n++] = "--interface=mcp";
     if (strcmp(command, "run") == 0 && getenv("HOTCELL_SOCKET"))
         argv[n++] = "--warm=try"; /* a daemon may refuse options of the server */
     for (size_t i = 0; i < config->option_count; i++)

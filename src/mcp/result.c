@@ -341,6 +341,15 @@ static void append_summary(const struct hc_stored_run *run, const cJSON *m, cons
         (void)hc_buf_fmt(out, " and %zu more (list_files names them)", run->count - MAX_LISTED);
 }
 
+/* Does standard error show the exception, though perhaps with fewer frames of libraries? */
+static bool is_shown(const cJSON *error, const char *err)
+{
+    hc_autobuf last = {0};
+    const char *message = hc_json_text(error, "message");
+    (void)hc_buf_fmt(&last, "%s%s%s", hc_json_text(error, "type"), *message ? ": " : "", message);
+    return !last.failed && strstr(err, last.data ? last.data : "");
+}
+
 static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run *run, const cJSON *m,
                             size_t figures, const char *state)
 {
@@ -353,7 +362,7 @@ static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run
     add_text(content, "stderr:\n", err);
     add_displayed_texts(guest, content);
     add_text(content, "value:\n", hc_json_text(hc_json_member(guest, "value"), "text/plain"));
-    if (!strstr(err, traceback))
+    if (!is_shown(hc_json_member(guest, "error"), err))
         add_text(content, "error:\n", traceback);
     struct images sent = {0};
     add_images(mcp, run, figures, content, &sent);

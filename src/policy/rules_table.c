@@ -2,6 +2,7 @@
 #include "policy/rules.h"
 
 static const char *const whens[] = {"both", "check", "run", NULL};
+static const char *const unuseds[] = {"refuse", "warn", NULL};
 static const char *const exceptions[] = {"ImportError", "PermissionError", NULL};
 static const char *const ways[] = {"none", "refuse", "ignore", "choose", NULL};
 static const char *const all_or_first[] = {"all", "first", NULL};
@@ -12,6 +13,7 @@ static const char *const keeps[] = {"head", "ends", NULL};
 static const char *const statements[] = {"def", "class", "lambda", "global", "nonlocal", "async", NULL};
 static const char *const warnings[] = {"file_calls", "infinite_loop", NULL};
 static const char *const writes[] = {"free", "guarded", NULL};
+static const char *const tracebacks[] = {"folded", "full", NULL};
 static const char *const executables[] = {"any", "files", NULL};
 
 static const struct hc_rule_field replace_fields[] = {
@@ -42,6 +44,10 @@ const struct hc_rule hc_rules[] = {
      "With \"exact\": whether \"from X.Y import\", and an import of X.Y at run time, are allowed too if X is allowed."},
     {"imports", "when", HC_RULE_CHOICE, true, 0, whens, NULL,
      "Whether imports are checked before the program runs (check), while it runs (run), or both."},
+    {"imports", "unused", HC_RULE_CHOICE, true, 0, unuseds, NULL,
+     "What an import that is not allowed does if the program uses its names nowhere: it refuses the program (refuse), or it is a warning, and any use "
+     "that the check could not see is refused when it happens (warn). Default: \"refuse\"; the policy \"default\" has \"warn\", as programs written by models "
+     "often import more than they use, and the import alone does nothing."},
     {"imports", "loaded_only", HC_RULE_BOOL, true, 0, NULL, NULL,
      "Whether the program may import only modules that the policy itself has loaded."},
     {"imports", "exception", HC_RULE_CHOICE, true, 0, exceptions, NULL,
@@ -82,6 +88,9 @@ const struct hc_rule hc_rules[] = {
      "Names that the program may not use at all."},
     {"names", "message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "Message for a denied name; {name} stands for the name."},
+    {"code", "tidy", HC_RULE_BOOL, false, 0, NULL, NULL,
+     "Whether a program that does not parse is run without what models and notebooks add to programs: a Markdown fence and the text outside of it, "
+     "commands such as !pip install and %matplotlib, typographic quotes, and blanks that cannot be seen. The manifest gives a warning for each. Default: true."},
     {"code", "max_chars", HC_RULE_COUNT, true, 16 << 20, NULL, NULL,
      "Number of characters that the program's text may have; 0: limits.code alone bounds it."},
     {"code", "max_chars_message", HC_RULE_TEXT, true, 0, NULL, NULL,
@@ -98,6 +107,8 @@ const struct hc_rule hc_rules[] = {
      "With guarded writes: types whose objects the program may change in place; without this list, all types."},
     {"code", "filename", HC_RULE_FILE, false, 0, NULL, NULL,
      "The file name that tracebacks show for the program. Default: \"<cell>\"."},
+    {"code", "traceback", HC_RULE_CHOICE, false, 0, tracebacks, NULL,
+     "Whether a traceback on standard error shows frames of libraries in one line (folded), or each of them (full). Default: \"folded\"."},
     {"code", "finish_tasks", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether tasks that a program with a top-level await leaves running are awaited; if not, they are cancelled."},
     {"files", "read", HC_RULE_PLACES, true, 0, NULL, NULL,

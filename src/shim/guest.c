@@ -9,6 +9,7 @@
  * After the program has run, every Python object is the guest's word: each is read by C that expects anything
  * (outcome.c, value.c) or by frozen Python out of the guest's reach (frozen.c), and no failure there may hide
  * what the program did. */
+#include "shim/harness/advice.h"
 #include "shim/harness/deadline.h"
 #include "shim/harness/ending.h"
 #include "shim/harness/frozen.h"
@@ -17,6 +18,7 @@
 #include "shim/harness/results.h"
 #include "shim/harness/files.h"
 #include "shim/harness/tools.h"
+#include "shim/harness/words.h"
 #include "shim/harness/wire.h"
 
 #include "base/fd.h"
@@ -131,6 +133,7 @@ static void compile_program(const struct hc_handover_job *job, struct hc_program
     if (job->check)
         _exit(HC_EXIT_OK);
     program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
+    program->whole_traceback = strcmp(hc_rules_text(job->rules, "code", "traceback", "folded"), "full") == 0;
     hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
                                      (long long)job->figure_bytes, (long long)job->value_bytes);
     if (!done)
@@ -192,6 +195,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     struct hc_error err;
     const struct hc_handover_job *job = &handover->job;
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
+    hc_words_choose(job->interface);
     /* The module inspect finds the source of classes by __file__, in linecache. */
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
@@ -199,6 +203,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     PyObject *columns = bind_data(handover, space); /* new */
     run_prelude(job, space);
     install_guards(handover, space);
+    hc_advice_prepare(job);
     send_empty_frame(HC_FRAME_READY);
     if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
         hc_fail_shim(&err);

@@ -204,6 +204,8 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
     program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
     hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
                                      (long long)job->figure_bytes, (long long)job->value_bytes);
+    program->whole_traceback =
+        strcmp(hc_rules_text(o->handover.job.rules, "code", "traceback", "folded"), "full") == 0;
     if (!done)
         fail_python("keep the program's source");
     return 0;
@@ -222,6 +224,7 @@ static void outcome_finish(struct hc_outcome *o)
     Py_CLEAR(o->error_type);
     Py_CLEAR(o->error_message);
     Py_CLEAR(o->error_trace);
+    Py_CLEAR(o->error_hint);
     PyErr_Clear();
 }
 

@@ -8,7 +8,11 @@
 #include <internal/pycore_parser.h>
 
 #include "shim/guard/guard.h"
+#include "shim/guard/standin.h"
+#include "shim/harness/frozen.h"
 #include "shim/harness/reject.h"
+
+#define REPAIRS_MAX 40 /* of one program, each of one place */
 
 /* Hints for the writer of a program (often a model) whose syntax is wrong in a well-known way. */
 static const struct {
@@ -75,6 +79,19 @@ static void add_line_text(PyObject *error, const char *text, int number)
     PyErr_Clear();
 }
 
+/* Does the first line that begins a Markdown fence come behind this line? */
+static bool is_before_fence(const char *text, int line)
+{
+    const char *fence = strstr(text, "\n```");
+    for (; fence && line > 1; line--) {
+        text = strchr(text, '\n');
+        if (!text || text >= fence)
+            return false;
+        text++;
+    }
+    return fence;
+}
+
 static void reject_syntax_error(struct hc_rejection *why, PyObject *error, const char *text)
 {
     why->line = int_attribute(error, "lineno");
@@ -85,6 +102,8 @@ static void reject_syntax_error(struct hc_rejection *why, PyObject *error, const
     const char *line_text = line && PyUnicode_Check(line) ? PyUnicode_AsUTF8(line) : NULL;
     const char *message = why->message && PyUnicode_Check(why->message) ? PyUnicode_AsUTF8(why->message) : "";
     why->hint = hint_for(line_text, message ? message : "");
+    if (!why->hint && is_before_fence(text, why->line))
+        why->hint = "Leave out the text and the Markdown fence around the program.";
     PyErr_Clear();
 }
 
@@ -174,12 +193,60 @@ static int compile_parts(struct hc_program *out, struct parsed *p)
     return 0;
 }
 
+/* Repairs `text` where the parser stopped (guest_tidy.py), and adds a warning that says how. The current
+ * exception is cleared if that was possible, else it is kept. New reference: the repaired text; NULL: it is
+ * not possible. */
+static PyObject *tidy(PyObject *text, struct hc_findings *found)
+{
+    PyObject *type, *error, *trace;
+    PyObject *better, *message; /* borrowed from `done` */
+    struct hc_finding one = {.rule = "tidy", .warning = true};
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    bool syntax = hc_guard.code.tidy && PyErr_GivenExceptionMatches(error, PyExc_SyntaxError);
+    hc_autopy *why = syntax ? PyObject_GetAttrString(error, "msg") : NULL;
+    hc_autopy *done = why ? hc_frozen_call("tidy", "tidy", "(OiiO)", text, int_attribute(error, "lineno"),
+                                           int_attribute(error, "offset"), why)
+                          : NULL;
+    const char *said = NULL;
+    if (done && done != Py_None && PyArg_ParseTuple(done, "UiU", &better, &one.at.line, &message))
+        said = PyUnicode_AsUTF8(message);
+    if (said)
+        (void)snprintf(one.message, sizeof one.message, "%s", said);
+    if (!said || hc_findings_add(found, &one) < 0) {
+        PyErr_Restore(type, error, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return Py_NewRef(better);
+}
+
+/* Parses the program, which is repaired if it does not parse and the policy lets it be: out->text is then the
+ * repaired text. */
+static int parse_tidily(struct parsed *p, struct hc_program *out, struct hc_findings *found)
+{
+    for (int repairs = 0;; repairs++) {
+        const char *utf8 = PyUnicode_AsUTF8(out->text);
+        if (!utf8 || parse(p, utf8) == 0)
+            return utf8 ? 0 : -1;
+        PyObject *better = repairs < REPAIRS_MAX ? tidy(out->text, found) : NULL;
+        if (!better)
+            return -1;
+        Py_SETREF(out->text, better);
+        parsed_finish(p);
+    }
+}
+
 /* Adds the current exception to `found`, and shows it on stderr as the interpreter does. Returns -1. */
 static int reject_as_finding(struct hc_findings *found, const char *utf8)
 {
     struct hc_rejection why;
     struct hc_finding one;
     (void)reject_exception(&why, utf8);
+    if (why.hint)
+        (void)dprintf(STDERR_FILENO, "hint: %s\n", why.hint);
     hc_rejection_finding(&why, &one);
     Py_CLEAR(why.message);
     if (hc_findings_add(found, &one) < 0)
@@ -196,7 +263,9 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findi
     /* A program that is too long is not parsed. */
     bool refused = rc == 0 && hc_findings_refuse(found);
     if (rc == 0 && !refused) {
-        rc = parse(&p, utf8) == 0 && hc_guard_check(p.module, utf8, found) == 0 ? 0 : -1;
+        rc = parse_tidily(&p, out, found);
+        utf8 = out->text ? PyUnicode_AsUTF8(out->text) : utf8;
+        rc = rc == 0 && hc_guard_check(p.module, utf8, found) == 0 ? 0 : -1;
         refused = hc_findings_refuse(found) && !hc_guard.learn;
     }
     if (rc == 0 && !refused)
@@ -205,6 +274,8 @@ int hc_program_compile(struct hc_program *out, const char *utf8, struct hc_findi
         rc = reject_as_finding(found, utf8);
     else if (refused)
         hc_findings_show(found, hc_guard.filename, utf8);
+    if (rc == 0 && !refused)
+        hc_standins_expect(found);
     hc_guard_compiled(out->body);
     hc_guard_compiled(out->last);
     parsed_finish(&p);

@@ -80,6 +80,7 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
     return cJSON_AddStringToObject(root, "code", code) &&
            cJSON_AddStringToObject(root, "filename",
                                    job->run ? run : hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
+           (!job->interface || cJSON_AddStringToObject(root, "interface", job->interface)) &&
            (!job->session || cJSON_AddBoolToObject(root, "session", true)) && put_inputs(root, job) &&
            (kind == HC_HANDOVER_COPY || put_rules(root, p)) && put_returns(root, job) && put_tools(root, p) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
@@ -211,6 +212,7 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .code = hc_json_text(root, "code"),
         .filename = hc_json_text_or(root, "filename", "<cell>"),
         .timeout = hc_json_text(root, "timeout"),
+        .interface = hc_json_text(root, "interface"),
         .has_vars = vars && vars->child,
         .has_given = hc_json_member(root, "given"),
         .has_seed = hc_json_member(root, "seed"),

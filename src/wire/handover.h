@@ -2,9 +2,9 @@
  *
  * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, each struct sock_filter[].
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
- * absent, "timeout": text, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool,
- * "check": bool, "guard": bool, "learn": true | absent, "session": true | absent, "rules": {section: {key:
- * value}}, "returns":
+ * absent, "timeout": text, "interface": text | absent, "figures", "figure_bytes", "value_bytes", "processes":
+ * bool, "network": bool, "check": bool, "guard": bool, "learn": true | absent, "session": true | absent,
+ * "rules": {section: {key: value}}, "returns":
  * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
  * | absent}. "rules" are the policy's (policy/rules.h); with guard off, the guard's rules are left out. The
  * handover to a copy of a zygote has no rules: the copy has them from the zygote, whose policy is the job's.
@@ -110,6 +110,7 @@ struct hc_handover_job {
     const char *code;                 /* the program */
     const char *filename;             /* of the program, "<cell>" */
     const char *timeout;              /* limits.timeout, as text for a message: "60s" */
+    const char *interface;            /* that the job came through (policy/interface.def) */
     struct hc_handover_input *inputs; /* owned */
     size_t input_count;               /* number of `inputs` */
     bool has_vars;                    /* the document's text has variables, for Python to read */

@@ -106,7 +106,7 @@ def descendants(pid):
 # ---- results ----
 
 def test_each_line_has_a_result():
-    b = Batch("print(6 * 7)", {"code": "open('f.txt', 'w').write('kept')", "job_id": "keeps"}, b"", "1 / 0", "import socket",
+    b = Batch("print(6 * 7)", {"code": "open('f.txt', 'w').write('kept')", "job_id": "keeps"}, b"", "1 / 0", "import socket; socket",
               {"code": "while True: pass", "limits": {"timeout": "1s"}})
     done = b.run("--timeout", f"{cells.SLOWNESS:g}s")
     assert done.returncode == 3, b.results()

@@ -149,8 +149,12 @@ def test_a_program(server):
 
 @pytest.mark.parametrize("code, status, says", [
     ("def f():\n    return 1 / 0\nf()", "error", "line 2, in f"),
-    ("import socket", "rejected", "Import of 'socket' is not allowed"),
+    ("import socket; socket", "rejected", "Import of 'socket' is not allowed"),
     ("print(1", "rejected", "SyntaxError"),
+    ("```json\n{}\n```", "rejected", "hint: Leave out the Markdown fence"),
+    ("import requests\nrequests.get('x')", "rejected", 'pass data with the argument "files".'),
+    ("open('x.csv')", "error", "hint: The job has no inputs."),
+    ("import json\njson.loads('{')", "error", "3 frames of json"),
     ("print('before', flush=True)\nwhile True: pass", "timeout", "before"),
 ])
 def test_a_program_that_fails(quiet, code, status, says):

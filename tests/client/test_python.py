@@ -412,7 +412,7 @@ def test_arrays_and_returned_values():
 # ---- looking before running ----
 
 def test_check_says_all_that_it_found():
-    checked = hotcell.check("import socket\nprint(1)\nimport subprocess\n", tree="base")
+    checked = hotcell.check("import socket\nprint(socket)\nimport subprocess\n", tree="base")
     assert not checked.safe and "socket" in checked.reason
     assert [(finding.line, finding.rule) for finding in checked.findings] == [(1, "imports"), (3, "imports")]
     assert checked.findings[0].column == 8 and checked.findings[0].hint
@@ -441,7 +441,7 @@ def test_check_raises_for_a_bad_request():
 
 
 def test_findings_of_a_refused_run():
-    result = run("import socket\nimport subprocess\n")
+    result = run("import socket\nimport subprocess\nsocket, subprocess")
     assert result.status == "rejected" and result.rejection.rule == "imports" and result.rejection.hint
     assert [finding.line for finding in result.rejection.findings] == [1, 2]
     assert {denial.layer for denial in result.denials} == {"ast"} and all(denial.attested for denial in result.denials)

@@ -46,6 +46,15 @@ def test_a_job_is_answered_with_its_manifest(daemon):
     assert isolation(manifest) == isolation(cold)
 
 
+def test_hints_are_in_the_words_of_the_interface(daemon):
+    """A client that says nothing sends JSON; those that speak for another interface say which."""
+    code = "import requests\nrequests.get('x')"
+    assert daemon.post({"code": code}).json["rejection"]["hint"].endswith('pass data with "inputs".')
+    assert daemon.post({"code": code, "interface": "mcp"}).json["rejection"]["hint"].endswith('the argument "files".')
+    assert '"limits": {"memory": ...}' in daemon.post({"code": "bytearray(10**12)"}).json["guest"]["error"]["hint"]
+    assert daemon.post({"code": code, "interface": "soap"}).status == 400
+
+
 def isolation(manifest):
     return {name: layer["on"] for name, layer in manifest["layers"].items()}
 

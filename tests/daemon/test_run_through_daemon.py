@@ -32,7 +32,7 @@ PROGRAMS = {
     "output": "import os, sys\nprint('one')\nprint('two', file=sys.stderr)\nos.makedirs('d/é')\nopen('d/é/f x.bin', 'wb').write(bytes(range(256)))\n6 * 7",
     "error": "print('before', flush=True)\nraise ValueError('no')",
     "syntax": "x = = 1",
-    "rejected": "import subprocess",
+    "rejected": "import subprocess as s; s",
     "limit": "open('kept', 'w').write('x')\nwhile True: pass",
     "exit": "raise SystemExit(5)",
     "odd name": "open('a\\nb', 'w').write('x')",

@@ -12,7 +12,7 @@ import cells
 import pytest
 
 LIKE_ANALYSIS = {  # what the policy `analysis` refuses before a program runs
-    "imports": {"allow": ["pandas", "scipy", "scipy.stats", "matplotlib.pyplot", "math", "json"], "deny": None,
+    "imports": {"unused": "refuse", "allow": ["pandas", "scipy", "scipy.stats", "matplotlib.pyplot", "math", "json"], "deny": None,
                 "exact": True, "from_top_level": True, "message": "Import not allowed: {name}"},
     "calls": {"deny": ["open", "eval", "exec", "compile", "__import__", "breakpoint", "exit", "quit", "input",
                        "globals"], "message": "`{name}()` is not allowed in the sandbox."},
@@ -21,7 +21,7 @@ LIKE_ANALYSIS = {  # what the policy `analysis` refuses before a program runs
                    "message": "Access to `{name}` is not allowed in the sandbox."},
 }
 LIKE_STATISTICS = {  # what the policy `statistics` looks for in a program's text
-    "imports": {"deny": ["os", "sys", "subprocess"], "deny_message": "Dangerous import/function detected: {name}"},
+    "imports": {"unused": "refuse", "deny": ["os", "sys", "subprocess"], "deny_message": "Dangerous import/function detected: {name}"},
     "calls": {"deny": ["eval", "exec", "compile", "__import__", "vars"],
               "message": "Dangerous import/function detected: {name}"},
     "code": {"max_chars": 10000, "max_chars_message": "Script too long", "warn": ["file_calls", "infinite_loop"],
@@ -29,13 +29,14 @@ LIKE_STATISTICS = {  # what the policy `statistics` looks for in a program's tex
     "prelude": {"aliases": {"data": "df"}},
 }
 LIKE_NOTEBOOK = {  # what the policy `notebook` looks for
-    "imports": {"deny": ["socket", "importlib", "safepyrun", "fastaudit"]},
+    "imports": {"unused": "refuse", "deny": ["socket", "importlib", "safepyrun", "fastaudit"]},
     "calls": {"deny": ["exec", "eval", "compile"]},
     "names": {"deny": ["importlib"]},
     "attributes": {"deny": ["tb_frame", "gi_frame", "f_back"], "private": True, "suffixes": ["__roles__"],
                    "allow": ["_", "__name__", "__module__", "__doc__", "__qualname__", "__file__"]},
     "code": {"ban": ["def", "class"]},
 }
+UNUSED = {"imports": {"unused": "refuse"}}  # as most policies: imports that the program does not use are refused, too
 MARK = {"attributes": {"deny": ["marked"]}, "names": {"deny": ["marked"]}}
 
 
@@ -108,7 +109,7 @@ def test_from_imports_need_the_package_or_the_module(statement, refused):
     "try:\n def f():\n  import socket\nexcept ImportError: pass", "ｉｍｐｏｒｔ = 1\nimport ｓｏｃｋｅｔ",
 ])
 def test_imports_are_found_in_every_form(code):
-    assert len(found := check(code)["findings"]) == 1
+    assert len(found := check(code, policy=UNUSED)["findings"]) == 1
     assert (found[0]["rule"], found[0]["what"].split(".")[0]) in (("imports", m) for m in ("socket", "http", "urllib"))
     assert found[0]["hint"] == "Network is off in this policy; pass data with --input."
 
@@ -124,8 +125,8 @@ def test_an_import_that_may_fail_is_left_to_run_time(handler):
 
 def test_an_import_whose_failure_is_suppressed_is_left_to_run_time():
     assert check("import contextlib\nwith contextlib.suppress(ValueError, ImportError):\n    import socket")["safe"]
-    assert not check("with contextlib.suppress(ValueError):\n    import socket")["safe"]
-    assert not check("with open(ImportError):\n    import socket")["safe"]
+    assert not check("with contextlib.suppress(ValueError):\n    import socket", policy=UNUSED)["safe"]
+    assert not check("with open(ImportError):\n    import socket", policy=UNUSED)["safe"]
 
 
 def test_imports_may_be_left_to_run_time_altogether():
@@ -404,9 +405,9 @@ def test_a_syntax_error_is_a_rejection():
 
 
 def test_what_is_found_is_bounded():
-    found = check("\n".join(["import socket"] * 5000))["findings"]
+    found = check("\n".join(["import socket"] * 5000), policy=UNUSED)["findings"]
     assert [f["line"] for f in found] == list(range(1, 201))
-    result = cells.run("import socket;" * 5000)
+    result = cells.run("import socket;" * 5000, policy=UNUSED)
     assert len(result.manifest["rejection"]["findings"]) == 200 and result.manifest["rejection"]["more"] == 4800
     assert len(result.manifest["denials"]) == 1 and result.manifest["denials"][0]["count"] == 200
     assert len(result.stderr) < 20000 and "and 4980 more" in result.stderr
@@ -414,12 +415,12 @@ def test_what_is_found_is_bounded():
 
 
 def test_warnings_cannot_hide_a_refusal():
-    found = check("while 1: pass\n" * 3000 + "import socket", policy={"code": {"warn": ["infinite_loop"]}})
+    found = check("while 1: pass\n" * 3000 + "import socket", policy={"code": {"warn": ["infinite_loop"]}, **UNUSED})
     assert [f["line"] for f in found["findings"]] == [3001] and len(found["warnings"]) == 200
 
 
 def test_the_terminal_is_not_driven_by_a_program():
-    done = hotcell_check("x = '\x1b]0;title\x07\x9b31m\u202e'; import socket # \x1b[2J")
+    done = hotcell_check("x = '\x1b]0;title\x07\x9b31m\u202e'; import socket # \x1b[2J", policy=UNUSED)
     assert done.returncode == 2 and "import socket" in done.stdout
     assert not set(done.stdout) & {"\x1b", "\x07", "\x9b", "\u202e"}
 

@@ -129,13 +129,13 @@ def test_hardened_libraries():
         "len(pd.DataFrame({'a': [1, 2]}).query('a > 1'))",
         "len(pd.DataFrame({'a': [1, 2]}).query('a > 1', parser='python'))",
         "len(pd.DataFrame({'a': [1, 2]}).query('a in [1]', parser='pandas'))",
-        "np.ctypeslib",
+        "np.ctypeslib", "plt.switch_backend('Agg')", "plt.switch_backend(newbackend='AGG')",
     ], tree="scientific")
-    assert found[0] == "None" and found[3:7] == ["None", "None", "None", "False"], found
+    assert found[0] == found[12] == found[13] == "None" and found[3:7] == ["None", "None", "None", "False"], found
     for refused in found[1:3]:
         assert refused == "PermissionError: Switching to this backend is not allowed in the code sandbox."
     assert found[7] == "PermissionError: pandas.eval() is not allowed in the code sandbox."
-    assert found[8:] == ["1", "1", "1", "None"]
+    assert found[8:12] == ["1", "1", "1", "None"]
 
 
 def test_query_never_has_pythons_parser():

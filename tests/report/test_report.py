@@ -133,11 +133,11 @@ def test_a_job_is_on_one_page(job):
 
 
 def test_what_was_refused_is_at_its_line(base_tree):
-    result = cells.run("x = 1\nimport socket\ny = 2\n", "--persist-code", policy="default")
+    result = cells.run("x = 1\nimport socket\ny = 2\nsocket", "--persist-code", policy="default")
     page, text = page_of(result.output)
     check_closed(page, text)
     lines = [a for a in page.all("div") if a.get("class", "").startswith("l ")]
-    assert [(a["id"], a["class"].split()) for a in lines] == [("L1", ["l"]), ("L2", ["l", "refused"]), ("L3", ["l"])]
+    assert [(a["id"], a["class"].split()) for a in lines] == [("L1", ["l"]), ("L2", ["l", "refused"]), ("L3", ["l"]), ("L4", ["l"])]
     assert "<mark>socket</mark>" in text
     hint = result.manifest["rejection"]["hint"]
     code = page.text[page.text.index("import socket"):page.text.index("y = 2")]
@@ -402,7 +402,7 @@ def test_a_batch_is_on_one_page(tmp_path):
 
 
 def test_what_hotcell_batch_leaves_is_read(base_tree, tmp_path):
-    jobs = [{"code": "open('x', 'w')", "job_id": "good", "persist_code": True}, {"code": "import socket", "job_id": "net"}, {"code": "1/0"}, {"cod": 1}]
+    jobs = [{"code": "open('x', 'w')", "job_id": "good", "persist_code": True}, {"code": "import socket; socket", "job_id": "net"}, {"code": "1/0"}, {"cod": 1}]
     write_lines(tmp_path / "jobs.jsonl", *jobs)
     done = cells.hotcell("batch", "-o", str(tmp_path / "out"), "-t", base_tree, "--jobs", "1", str(tmp_path / "jobs.jsonl"))
     assert done.returncode == 65, done.stderr

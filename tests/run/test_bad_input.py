@@ -502,7 +502,7 @@ def test_output_that_cannot_be_written_is_an_error(here, arguments):
 
 
 def test_findings_that_cannot_be_written_are_said_to_be_lost(here):
-    (here / "refused.py").write_text("import socket\n")
+    (here / "refused.py").write_text("import socket; socket\n")
     with open("/dev/full", "w") as full:
         done = cells.hotcell("check", "-t", "base", "refused.py", cwd=here, capture_output=False, stdout=full,
                              stderr=subprocess.PIPE)

@@ -62,7 +62,9 @@ def test_manifest_has_the_same_error():
 def test_traceback_goes_on_into_the_library():
     stderr = err("import json\njson.loads('{')\n")
     assert '  File "<cell>", line 2, in <module>\n    json.loads(\'{\')\n' in stderr
-    assert 'json/decoder.py", line' in stderr
+    assert "  ... 3 frames of json ...\njson.decoder.JSONDecodeError" in stderr
+    trace = cells.run("import json\njson.loads('{')").manifest["guest"]["error"]["traceback"]
+    assert 'json/decoder.py", line' in trace
     assert "json.decoder.JSONDecodeError: Expecting property name" in stderr
     assert "hotcell" not in stderr
 

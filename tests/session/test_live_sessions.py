@@ -720,7 +720,7 @@ def test_programs_of_later_runs_are_refused_by_what_no_run_has_touched(session):
     """A run that spoils the compiler, the harness and the warnings of its own process has no say in it."""
     spoilt = session.run("import warnings, sys\nx = 1\nwarnings.warn = None\nsys.modules['ast'] = None")
     assert spoilt.status == "ok", spoilt
-    for code, rule in (("def", "syntax"), ("import subprocess", "imports"), ("return 1", "syntax")):
+    for code, rule in (("def", "syntax"), ("import subprocess; subprocess", "imports"), ("return 1", "syntax")):
         run = session.run(code)
         assert (run.status, run.state, run.manifest["rejection"]["rule"]) == ("rejected", "kept", rule), run
         assert run.manifest["exit_code"] == 2 and run.manifest["stderr"]["text"], run

@@ -42,7 +42,7 @@ PROGRAMS = {
     "exit": ("raise SystemExit(7)", ()),
     "signal": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", ("--guard=off",)),
     "syntax": ("print(1\n", ()),
-    "rejected": ("import subprocess\n", ()),
+    "rejected": ("import subprocess\nsubprocess\n", ()),
     "refused": ("open('/tmp/../etc/passwd', 'w')", ()),
     "timeout": ("while True: pass", ("--timeout=2",)),
     "memory": ("a = bytearray(1 << 30)\n", ()),

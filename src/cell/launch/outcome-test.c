@@ -19,7 +19,7 @@
 #define REPORT     "{\"exit\": 0, \"complete\": true}"
 #define OUT_OF_MEM                                                                                           \
     "{\"exit\": 1, \"complete\": true, \"error\": {\"type\": \"MemoryError\", \"message\": \"\", "           \
-    "\"traceback\": \"\"}}"
+    "\"traceback\": \"\", \"line\": null, \"column\": null, \"end_column\": null, \"hint\": null}}"
 #define REJECTION                                                                                            \
     "{\"findings\": [{\"rule\": \"syntax\", \"message\": \"bad line\", \"what\": null, \"hint\": null, "     \
     "\"line\": 1, \"column\": null, \"end_column\": null}], \"more\": 0}"

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define CHANGES_TOLD 3 /* warnings of what a program runs without */
+
 void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...)
 {
     if (m->warning_count >= sizeof m->warnings / sizeof *m->warnings)
@@ -236,6 +238,22 @@ static void reject_uncopied(struct hc_manifest *m, int64_t pids)
     reject(m, "checkpoint", message, "Leave room for one more process: limits.pids, limits.memory.");
 }
 
+/* Warn of what the program runs without, so that nobody has to look for it among the check's findings. */
+static void warn_of_changes(struct hc_manifest *m)
+{
+    const cJSON *finding;
+    int count = 0;
+    cJSON_ArrayForEach(finding, hc_json_member(m->check, "warnings"))
+    {
+        const char *rule = hc_json_text(finding, "rule");
+        if ((strcmp(rule, "tidy") == 0 || strcmp(rule, "imports") == 0) && count++ < CHANGES_TOLD)
+            hc_launch_warn(m, "line %d: %.180s", (int)hc_json_int(finding, "line", 0),
+                           hc_json_text(finding, "message"));
+    }
+    if (count > CHANGES_TOLD)
+        hc_launch_warn(m, "%d more findings like these are listed in check", count - CHANGES_TOLD);
+}
+
 /* Parse strictly what the guest's process sent, and store it unchanged. */
 static int parse_messages(struct hc_launch *l, struct guest_claims *claims, struct hc_error *failed)
 {
@@ -247,6 +265,7 @@ static int parse_messages(struct hc_launch *l, struct guest_claims *claims, stru
         hc_launch_warn(m, "the guest's process broke the protocol: %s", l->sup.protocol);
     if (l->sup.checked.len && hc_checked_parse(&m->check, l->sup.checked.data, l->sup.checked.len, &err) < 0)
         hc_launch_warn(m, "the check of the program said what cannot be used: %.180s", err.text);
+    warn_of_changes(m);
     if (hc_inbox_has(in, HC_FRAME_UNKEPT) && hc_talk_untouched(in->first))
         reject_uncopied(m, l->run->policy->limits.pids);
     int rc = hc_inbox_has(in, HC_FRAME_REJECTED) ? parse_rejection(m, &in->body, &err)

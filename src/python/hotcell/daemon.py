@@ -49,7 +49,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
             inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
             limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None,
             memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
-            persist_code: bool = False, labels: Optional[Mapping[str, str]] = None,
+            persist_code: bool = False, labels: Optional[Mapping[str, str]] = None, interface: str = "python",
             tools: Optional[Mapping[str, Tool]] = None) -> bytes:
     """The body of a request: a spec as JSON, with the contents of its inputs."""
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
@@ -57,7 +57,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
     spec = {
         "code": code, "policy": policy, "tree": None if tree is None else path_of(tree, "tree"), "vars": vars, "seed": seed,
         "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None, "labels": labels,
-        "persist_code": persist_code or None, "inputs": contents(inputs) or None,
+        "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
         "return": list_of(returns, "returns") or None,
     }
@@ -324,7 +324,7 @@ class Daemon:
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` are arguments of hotcell.run: policy and tree by their names, inputs, vars,
-        limits, timeout, memory, seed, returns, persist_code, labels. `tools`, as of hotcell.run, run in this process.
+        limits, timeout, memory, seed, returns, persist_code, labels, interface. `tools`, as of hotcell.run, run in this process.
         `on_event` is called with each event as it comes, the output among them. If an exception ends the wait, the job is
         ended.
 

@@ -33,7 +33,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
         wait: bool = False, tools: Optional[Tools] = None, outlive: bool = False, check: bool = False,
-        socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
+        interface: str = "python", socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return its Result.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
@@ -54,6 +54,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     tools       callables that the program may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     outlive     True: the job goes on if this process is killed; otherwise it is ended
     check       True: raise JobError unless the job ends well
+    interface   whose words hints for the program's writer are in: python, cli, http, or mcp
     socket      address of the hotcelld that runs the job, see Daemon; None: $HOTCELL_SOCKET. Without an address, or if
                 $HOTCELL_SOCKET's daemon does not answer or cannot run this job, the command runs it on this host. A
                 daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step and outlive
@@ -80,8 +81,8 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
                session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
-               tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, socket: Optional[PathLike] = None,
-               binary: Optional[PathLike] = None) -> Result:
+               tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, interface: str = "python",
+               socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
     """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
     runs the job."""
     import asyncio
@@ -232,7 +233,7 @@ async def acheck(code: str, *, policy: Optional[Policy] = None, tree: Optional[P
 
 def _check_command(staging: Staging, code: str, policy: Optional[Policy], tree: Optional[PathLike],
                    inputs: Sequence[str], binary: Optional[PathLike]) -> Tuple[List[str], bytes]:
-    command = [find_binary(binary), "check", "--json"]
+    command = [find_binary(binary), "check", "--json", "--interface=python"]
     named = policy_argument(policy, staging)
     command += [] if named is None else ["--policy", named]
     command += [] if tree is None else ["--tree", path_of(tree, "tree")]

@@ -77,11 +77,16 @@ class Figure(File):
 
 @dataclass(frozen=True)
 class Error:
-    """The exception that ended the program, as the program's process reports it."""
+    """The exception that ended the program, as the program's process reports it. `line`, `column` and `end_column` are the
+    place in the program, from 1; `hint` says what to do about it. None: not known."""
 
     type: str
     message: str
     traceback: str
+    line: Optional[int] = None
+    column: Optional[int] = None
+    end_column: Optional[int] = None
+    hint: Optional[str] = None
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class Session:
                  "--output": output_dir, "--guard": None if guard is None else "on" if guard else "off"}
         with contextlib.ExitStack() as undo:
             undo.enter_context(self._staging)
-            command = [find_binary(binary), "session", *self._policy(policy, every, callables)]
+            command = [find_binary(binary), "session", "--interface=python", *self._policy(policy, every, callables)]
             for name, value in plain.items():
                 command += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
             for name, path in self._staging.inputs(inputs).items():

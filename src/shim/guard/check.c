@@ -6,6 +6,18 @@
 #include "shim/guard/columns.h"
 #include "shim/guard/guard.h"
 #include "shim/guard/hints.h"
+#include "shim/harness/words.h"
+
+#define UNUSED_MAX 16 /* imports that may be unused; further ones are refused at once */
+#define BOUND_MAX  8  /* names of one import */
+
+/* An import that is not allowed, and binds names that the program may use nowhere. */
+struct unused {
+    struct hc_finding found;
+    const char *bound[BOUND_MAX]; /* the names that it binds, borrowed from the tree */
+    size_t bound_count;
+    bool used; /* one of these names stands elsewhere in the program */
+};
 
 /* The state of one check. */
 struct check {
@@ -15,6 +27,8 @@ struct check {
     expr_ty called;            /* the function's expression in the call visited last */
     bool file_calls;           /* the policy asks for warnings about calls of file functions */
     bool saves;                /* the program calls savefig() somewhere */
+    struct unused unused[UNUSED_MAX];
+    size_t unused_count;
 };
 
 /* ---- findings ---- */
@@ -133,15 +147,43 @@ static int check_module(struct check *l, const char *dotted, bool from, bool tri
     return add_refusal(l, "imports", at, message, dotted, hc_hint_for_module(dotted)) < 0 ? -1 : 1;
 }
 
+/* Puts the import aside, until it is known whether its names are used (judge_unused). `names` and `count`:
+ * those that it binds. */
+static int add_unused(struct check *l, struct hc_place at, const char *message, const char *dotted,
+                      const char *const *names, size_t count)
+{
+    struct unused *u = &l->unused[l->unused_count++];
+    *u = (struct unused){.found = {.rule = "imports", .hint = hc_hint_for_module(dotted), .at = at},
+                         .bound_count = count};
+    (void)snprintf(u->found.what, sizeof u->found.what, "%s", dotted);
+    hc_guard_message(u->found.message, sizeof u->found.message, message, dotted);
+    memcpy(u->bound, names, count * sizeof *names);
+    return 1;
+}
+
+/* Refuses the import of a module, or puts it aside if it binds names. 1: it is not allowed. */
+static int check_binding(struct check *l, const char *dotted, bool from, bool tried, struct hc_place at,
+                         const char *const *names, size_t count)
+{
+    const char *message = hc_guard.imports.warn_unused && count && !left_to_run_time(tried)
+                              ? hc_guard_import_refusal(dotted, from)
+                              : NULL;
+    bool fits = l->unused_count < UNUSED_MAX && strlen(dotted) < sizeof l->unused[0].found.what;
+    return message && fits ? add_unused(l, at, message, dotted, names, count)
+                           : check_module(l, dotted, from, tried, at);
+}
+
 static int check_import(struct check *l, asdl_alias_seq *names, bool tried)
 {
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++) {
         alias_ty alias = asdl_seq_GET(names, i);
         const char *dotted = text_of(alias->name);
-        int rc = check_module(l, dotted, false, tried, WORD(l, alias, dotted));
         char bound[256];
         (void)snprintf(bound, sizeof bound, "%.*s", (int)strcspn(dotted, "."), dotted);
         const char *as = text_of(alias->asname);
+        const char *binds = *as ? as : dotted; /* of a dotted name, its first part */
+        bool deep = *as && strchr(dotted, '.');
+        int rc = check_binding(l, dotted, false, tried, WORD(l, alias, dotted), &binds, !deep);
         if (rc == 0)
             rc = CHECK_NAME(l, alias, *as ? as : bound);
         if (rc < 0)
@@ -175,15 +217,30 @@ static int check_relative_import(struct check *l, stmt_ty s, bool tried)
                        "There is no package around the program: import modules by their full names.");
 }
 
+/* The names that "from package import ..." binds; 0: too many, or all that there are. */
+static size_t bound_names(asdl_alias_seq *names, const char *out[BOUND_MAX])
+{
+    size_t count = (size_t)asdl_seq_LEN(names);
+    for (size_t i = 0; count <= BOUND_MAX && i < count; i++) {
+        alias_ty alias = asdl_seq_GET(names, (Py_ssize_t)i);
+        out[i] = text_of(alias->asname ? alias->asname : alias->name);
+        if (strcmp(out[i], "*") == 0)
+            return 0;
+    }
+    return count <= BOUND_MAX ? count : 0;
+}
+
 static int check_import_from(struct check *l, stmt_ty s, bool tried)
 {
     if (s->v.ImportFrom.level > 0)
         return check_relative_import(l, s, tried);
     const char *package = text_of(s->v.ImportFrom.module);
-    int rc = check_module(l, package, true, tried, WORD(l, s, package));
+    asdl_alias_seq *names = s->v.ImportFrom.names;
+    const char *bound[BOUND_MAX];
+    size_t count = bound_names(names, bound);
+    int rc = check_binding(l, package, true, tried, WORD(l, s, package), bound, count);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
-    asdl_alias_seq *names = s->v.ImportFrom.names;
     for (Py_ssize_t i = 0; i < asdl_seq_LEN(names); i++)
         if (check_imported_name(l, package, asdl_seq_GET(names, i), tried) < 0)
             return -1;
@@ -508,7 +565,7 @@ int hc_guard_check_size(const char *utf8, struct hc_findings *out)
     if (!hc_guard.on || max == 0 || (int64_t)hc_utf8_count(utf8, strlen(utf8)) <= max)
         return 0;
     struct hc_finding one = {.rule = "code_size",
-                             .hint = "Do it in several programs, and pass data with --input."};
+                             .hint = hc_words_fill("Do it in several programs, and pass data with {input}.")};
     char number[32];
     (void)snprintf(number, sizeof number, "%lld", (long long)max);
     hc_guard_message(one.message, sizeof one.message, hc_guard.code.max_chars_message, number);
@@ -526,6 +583,54 @@ static void drop_file_calls(struct hc_findings *f)
     f->count = kept;
 }
 
+/* Is `name` the first part of the dotted name `bound`? */
+static bool binds_name(const char *bound, const char *name)
+{
+    size_t len = strlen(name);
+    return len && strncmp(bound, name, len) == 0 && (bound[len] == '\0' || bound[len] == '.');
+}
+
+static void note_use(struct check *l, const char *name)
+{
+    for (size_t i = 0; i < l->unused_count; i++)
+        for (size_t n = 0; n < l->unused[i].bound_count; n++)
+            l->unused[i].used |= binds_name(l->unused[i].bound[n], name);
+}
+
+/* Notes names that stand in the program, and strings that are names, as of getattr() and globals(). */
+static int look_for_uses(void *self, const struct hc_tree_node *n)
+{
+    expr_ty e = n->type == HC_NODE_EXPRESSION ? n->node : NULL;
+    stmt_ty s = n->type == HC_NODE_STATEMENT ? n->node : NULL;
+    if (e && e->kind == Name_kind)
+        note_use(self, text_of(e->v.Name.id));
+    else if (e)
+        note_use(self, constant_text(e));
+    asdl_identifier_seq *names = s && s->kind == Global_kind     ? s->v.Global.names
+                                 : s && s->kind == Nonlocal_kind ? s->v.Nonlocal.names
+                                                                 : NULL;
+    for (Py_ssize_t i = 0; names && i < asdl_seq_LEN(names); i++)
+        note_use(self, text_of(asdl_seq_GET(names, i)));
+    return 0;
+}
+
+/* Warns of the imports that were put aside. If the name of one is used, or the program is refused for another
+ * reason, all of them are refused, so that the writer of the program gets one list. */
+static int judge_unused(struct check *l, mod_ty tree)
+{
+    if (l->unused_count && hc_tree_walk(tree, look_for_uses, l) < 0)
+        return -1;
+    bool refused = hc_findings_refuse(l->out);
+    for (size_t i = 0; i < l->unused_count; i++)
+        refused |= l->unused[i].used;
+    for (size_t i = 0; i < l->unused_count; i++) {
+        l->unused[i].found.warning = !refused;
+        if (add_finding(l, &l->unused[i].found) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int hc_guard_check(mod_ty tree, const char *utf8, struct hc_findings *out)
 {
     if (!hc_guard.on)
@@ -534,6 +639,8 @@ int hc_guard_check(mod_ty tree, const char *utf8, struct hc_findings *out)
     if (hc_lines_init(&l.lines, utf8) < 0)
         return PyErr_NoMemory(), -1;
     int rc = hc_tree_walk(tree, check_node, &l);
+    if (rc == 0)
+        rc = judge_unused(&l, tree);
     if (rc == 0 && l.saves)
         drop_file_calls(out);
     if (rc == 0)

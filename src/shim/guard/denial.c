@@ -2,6 +2,7 @@
 
 #include "shim/guard/frames.h"
 #include "shim/guard/rules.h"
+#include "shim/harness/advice.h"
 #include "shim/harness/text.h"
 #include "shim/harness/wire.h"
 
@@ -103,11 +104,22 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
     PyErr_Restore(type, error, trace);
 }
 
-static void raise_permission(PyObject *class, PyObject *message)
+/* Adds the hint as a note, which tracebacks print behind the exception, also where the program catches it. */
+static int add_hint(PyObject *error, const char *hint)
+{
+    hc_autopy *note = PyUnicode_FromFormat(HC_HINT_NOTE "%s", hint);
+    hc_autopy *done = note ? PyObject_CallMethod(error, "add_note", "O", note) : NULL;
+    return done ? 0 : -1;
+}
+
+static void raise_refusal(PyObject *class, PyObject *message, const char *hint)
 {
     hc_autopy *error = PyObject_CallOneArg(class, message);
-    hc_autopy *number = error ? PyLong_FromLong(EACCES) : NULL;
-    if (number && PyObject_SetAttrString(error, "errno", number) == 0)
+    if (!error || (hint && add_hint(error, hint) < 0))
+        return;
+    hc_autopy *number =
+        PyObject_IsSubclass(class, PyExc_PermissionError) == 1 ? PyLong_FromLong(EACCES) : NULL;
+    if (!number || PyObject_SetAttrString(error, "errno", number) == 0)
         PyErr_SetObject(class, error);
 }
 
@@ -119,10 +131,7 @@ void hc_refuse(const struct hc_refusal *r, PyObject *exception)
     hc_autopy *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     if (!message)
         return;
-    if (PyObject_IsSubclass(exception, PyExc_PermissionError) == 1)
-        raise_permission(exception, message);
-    else
-        PyErr_SetObject(exception, message);
+    raise_refusal(exception, message, r->hint);
 }
 
 int hc_refuse_or_learn(const struct hc_refusal *r, PyObject *exception)

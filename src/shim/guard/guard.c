@@ -9,6 +9,7 @@
 #include "shim/guard/pointers.h"
 #include "shim/guard/reach.h"
 #include "shim/guard/reduces.h"
+#include "shim/harness/frozen.h"
 
 int hc_guard_prepare(void)
 {
@@ -23,8 +24,20 @@ static int hide_loader(PyObject *space)
     return hc_guard_attribute_denied("__loader__") ? PyDict_SetItemString(space, "__loader__", Py_None) : 0;
 }
 
+/* may_import(name): does the policy let the program import this module? For the harness's advice. */
+static PyObject *may_import(PyObject *self, PyObject *name)
+{
+    (void)self;
+    const char *dotted = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    return PyBool_FromLong(dotted && !hc_guard_import_refusal(dotted, false));
+}
+
 int hc_guard_install(PyObject *space)
 {
+    static PyMethodDef functions[] = {{"may_import", may_import, METH_O, NULL}, {0}};
+    if (hc_frozen_add(functions) < 0)
+        return -1;
     if (!hc_guard.on)
         return 0;
     hc_autopy *module = hc_builtins_make(space);

@@ -1,16 +1,17 @@
 #include "shim/guard/hints.h"
 
 #include "shim/guard/rules.h"
+#include "shim/harness/words.h"
 
 #include <string.h>
 
-/* A hint for a name, or with a '*' at its end for all names that begin so; a module's hint is for its
- * submodules too. The first row that fits counts. */
+/* A hint (words.h fills its words in) for a name, or with a '*' at its end for all names that begin so; a
+ * module's hint is for its submodules too. The first row that fits counts. */
 struct hint {
     const char *name, *text; /* static */
 };
 
-static const char no_network[] = "Network is off in this policy; pass data with --input.";
+static const char no_network[] = "Network is off in this policy; pass data with {input}.";
 static const char no_processes[] = "There are no other programs in the cell; use Python libraries instead, "
                                    "and threads for work side by side.";
 static const char no_native[] = "Native code is not for programs here; use numpy, or plain Python.";
@@ -105,8 +106,8 @@ static const struct hint modules[] = {
     {"_testinternalcapi", no_internals},
     {"threading", "Do the work in one thread; numpy and pandas are fast enough for most of it."},
     {"_thread", "Do the work in one thread; numpy and pandas are fast enough for most of it."},
-    {"signal", "The job's time limit is set outside, with --timeout."},
-    {"sqlite3", "Load the table with --input, as CSV or JSON lines."},
+    {"signal", "The job's time limit is set outside, with {timeout}."},
+    {"sqlite3", "Pass the table with {input}, as CSV or JSON lines."},
     {"tkinter", "There is no screen; draw with matplotlib or plotly, whose figures are saved."},
 };
 
@@ -114,7 +115,7 @@ static const struct hint calls[] = {
     {"eval", literal},
     {"exec", literal},
     {"compile", literal},
-    {"input", "Nobody answers in a cell; pass values with --var NAME=JSON."},
+    {"input", "Nobody answers in a cell; pass values with {var}."},
     {"breakpoint", "There is no debugger in a cell; print what you want to see."},
     {"exit", ends_itself},
     {"quit", ends_itself},
@@ -231,7 +232,7 @@ static const char *look_up(const struct hint *table, size_t count, const char *n
 {
     for (size_t i = 0; i < count; i++)
         if (fits(table[i].name, name))
-            return without_closed_zones(table[i].text);
+            return hc_words_fill(without_closed_zones(table[i].text));
     return NULL;
 }
 

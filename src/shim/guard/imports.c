@@ -1,9 +1,11 @@
 #include "shim/guard/imports.h"
 
 #include "shim/guard/denial.h"
+#include "shim/guard/frames.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/modules.h"
 #include "shim/guard/rules.h"
+#include "shim/guard/standin.h"
 
 #define MAX_NAME 256 /* bytes of a module's name, with the NUL */
 
@@ -141,6 +143,9 @@ PyObject *hc_guarded_import(PyObject *self, PyObject *args, PyObject *named)
                                      &names, &level))
         return NULL;
     const char *utf8 = PyUnicode_AsUTF8(name);
+    if (utf8 && level == 0 && hc_standin_expected(utf8, hc_guest_line()) &&
+        hc_guard_import_refusal(utf8, true))
+        return hc_standin_make(utf8, names && names != Py_None);
     if (!utf8 || judge_import(utf8, level, globals, names) < 0)
         return NULL;
     if (strcmp(utf8, "builtins") == 0)

@@ -126,13 +126,15 @@ static PyObject *refuse_call(const struct changed *c)
     return NULL;
 }
 
-static bool has_value(const cJSON *values, PyObject *value)
+/* The text in `values` that equals the value but for upper and lower case, borrowed; NULL: there is none. */
+static const char *listed_value(const cJSON *values, PyObject *value)
 {
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
     const cJSON *item;
-    cJSON_ArrayForEach(item, values) if (cJSON_IsString(item) && PyUnicode_Check(value) &&
-                                         PyUnicode_CompareWithASCIIString(value, item->valuestring) ==
-                                             0) return true;
-    return false;
+    PyErr_Clear();
+    cJSON_ArrayForEach(item, values) if (text && cJSON_IsString(item) &&
+                                         strcasecmp(text, item->valuestring) == 0) return item->valuestring;
+    return NULL;
 }
 
 /* The index of a parameter of a Python function among the positional ones; -1 if it is not one of them. */
@@ -165,9 +167,11 @@ static PyObject *chosen_argument(const struct changed *c, PyObject *args, PyObje
     return name ? PyDict_GetItemString(named, name) : PyDict_Next(named, &i, &key, &value) ? value : NULL;
 }
 
-static PyObject *call_instead(const struct changed *c, PyObject *args, PyObject *named, Py_ssize_t at)
+/* Calls the function with `text` in the place of the argument that the row checks. */
+static PyObject *call_with_text(const struct changed *c, PyObject *args, PyObject *named, Py_ssize_t at,
+                                const char *text)
 {
-    hc_autopy *instead = PyUnicode_FromString(c->row->instead);
+    hc_autopy *instead = PyUnicode_FromString(text);
     if (!instead)
         return NULL;
     if (at < 0) {
@@ -186,9 +190,12 @@ static PyObject *call_chosen(const struct changed *c, PyObject *args, PyObject *
 {
     Py_ssize_t at;
     PyObject *value = chosen_argument(c, args, named, &at);
-    if (!value || value == Py_None || has_value(c->row->values, value))
+    const char *text = value ? listed_value(c->row->values, value) : NULL;
+    if (!value || value == Py_None || (text && !c->row->argument))
         return PyObject_Call(c->original, args, named);
-    return c->row->instead && c->row->argument ? call_instead(c, args, named, at) : refuse_call(c);
+    if (!text)
+        text = c->row->argument ? c->row->instead : NULL;
+    return text ? call_with_text(c, args, named, at, text) : refuse_call(c);
 }
 
 /* import_module(name, package=None) of importlib, and other functions that import the module that a dotted

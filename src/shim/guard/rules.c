@@ -158,11 +158,14 @@ int hc_guard_rules_read(const struct hc_handover_job *job)
     g->imports.loaded_only = hc_rules_bool(rules, "imports", "loaded_only", false);
     g->imports.at_check = strcmp(when, "run") != 0;
     g->imports.at_run = strcmp(when, "check") != 0;
+    g->imports.warn_unused = g->imports.at_check && g->imports.at_run && !g->learn &&
+                             strcmp(hc_rules_text(rules, "imports", "unused", "refuse"), "warn") == 0;
     g->imports.permission_error =
         strcmp(hc_rules_text(rules, "imports", "exception", "ImportError"), "PermissionError") == 0;
     g->builtins.own_namespace = hc_rules_bool(rules, "builtins", "own_namespace", false);
     g->attributes.private_ones = hc_rules_bool(rules, "attributes", "private", false);
     g->code.max_chars = hc_rules_count_of(rules, "code", "max_chars", 0);
+    g->code.tidy = hc_rules_bool(rules, "code", "tidy", true);
     g->code.guarded_writes = strcmp(hc_rules_text(rules, "code", "writes", "free"), "guarded") == 0;
     g->audit.threads = hc_rules_bool(rules, "audit", "threads", true);
     g->audit.chain = hc_rules_bool(rules, "audit", "chain", false);

@@ -34,6 +34,7 @@ struct hc_guard_rules {
         struct hc_names allow, deny, with_network, with_processes;
         /* at_check, at_run: imports are checked before the program runs; while it runs. */
         bool exact, from_top_level, loaded_only, at_check, at_run;
+        bool warn_unused;      /* a denied import that is not used binds a stand-in (standin.h) */
         bool permission_error; /* raises PermissionError instead of ImportError */
         const char *message, *deny_message, *loaded_message; /* deny_message NULL: `message` is used */
     } imports;
@@ -57,6 +58,7 @@ struct hc_guard_rules {
         struct hc_names ban, warn, write_types;
         struct hc_names frames; /* variables whose columns are listed: inputs, aliases, "columns_of" */
         bool guarded_writes;    /* the program sets attributes and items through HC_WRITE_GUARD */
+        bool tidy;              /* a program that does not parse may be repaired; also with guard off */
     } code;
     struct {
         struct hc_names read, write, library, risky;

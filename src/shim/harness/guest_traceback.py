@@ -1,7 +1,11 @@
-"""Prints an exception as text, from the guest's own frame on, with source lines."""
+"""Prints an exception as text, from the guest's own frame on, with source lines; says where in the program it was raised."""
 import sys
 
 HARNESS = "<hotcell>"
+LIBRARIES = ("/dist-packages/", "/site-packages/", f"/python{sys.version_info[0]}.{sys.version_info[1]}/")
+OF_PROGRAMS = ("/output/", "/tmp/", "/input/", "/dev/", "/proc/")  # files there are the program's own
+FOLDED = 2  # as many frames of libraries in a row are shown as one line
+CHAINED = 100  # exceptions that one was raised from, as far as they are looked at
 
 
 def guest_part(trace, program):
@@ -28,30 +32,120 @@ def without_ours(trace):
 
 def without_ours_behind(error):
     """Remove the harness's frames from the exceptions that `error` was raised from, or while they were handled."""
-    for _ in range(100):
+    for _ in range(CHAINED):
         error = error.__context__ if error.__cause__ is None else error.__cause__
         if error is None:
             return
         error.__traceback__ = without_ours(error.__traceback__)
 
 
-def describe(error, last, program):
-    """Returns the text. `last` is its last line if the module traceback fails, `program` the program's file name."""
+def describe(error, last, program, fold):
+    """Returns the whole text, the text to show, in which `fold` folds frames of libraries, and the place in the program:
+    (line, column, end column), 0 for what is not known. `last` is the text's last line if the module traceback fails,
+    `program` the program's file name."""
     error.__traceback__ = guest_part(error.__traceback__, program)
     without_ours_behind(error)
     try:
-        return full(error)
+        place = place_of(error.__traceback__, program)
+    except BaseException:
+        place = (0, 0, 0)
+    try:
+        return (*texts(error, fold), *place)
     except BaseException:  # no memory, or the guest has broken a module that we need
-        return bare(error.__traceback__) + last
+        text = bare(error.__traceback__) + last
+        return (text, text, *place)
 
 
-def full(error):
+def texts(error, fold):
     import traceback
-    lines = list(traceback.TracebackException(type(error), error, error.__traceback__, compact=True).format())
+    exception = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
+    whole = formatted(exception, error)
+    if not fold:
+        return whole, whole
+    fold_libraries(exception, traceback.StackSummary)
+    return whole, formatted(exception, error)
+
+
+def formatted(exception, error):
+    lines = list(exception.format())
     if isinstance(error, (NameError, AttributeError)):
         lines[-1] = with_suggestion(error, lines[-1])
     return "".join(lines)
 
+
+# ---- the place ----
+
+def place_of(trace, program):
+    """Where the innermost frame of the program stands: line, column and end column, in characters from 1."""
+    inner = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == program:
+            inner = trace
+        trace = trace.tb_next
+    if inner is None:
+        return (0, 0, 0)
+    line, lines = inner.tb_lineno, part("hooks", "sources").get(program, "").splitlines()
+    if not 1 <= line <= len(lines):
+        return (0, 0, 0)
+    for at, (first, last, start, end) in enumerate(inner.tb_frame.f_code.co_positions()):
+        if at == inner.tb_lasti // 2 and first == line and start is not None:
+            return (line, character(lines[line - 1], start), character(lines[line - 1], end) if last == line else 0)
+    return (line, 0, 0)
+
+
+def character(line, byte):
+    """The character, from 1, that begins at this byte of a line, from 0."""
+    return len(line.encode("utf-8", "surrogatepass")[:byte].decode("utf-8", "replace")) + 1
+
+
+# ---- frames of libraries ----
+
+def fold_libraries(exception, summary):
+    """Replace the stacks of an exception and of those behind it by stacks that print frames of libraries in one line."""
+    class Folded(summary):
+        def format(self):
+            return list(folded_lines(self, summary))
+    seen, todo = set(), [exception]
+    while todo and len(seen) < CHAINED:
+        each = todo.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            each.stack = Folded(each.stack)
+            todo += [each.__cause__, each.__context__, *(each.exceptions or ())]
+
+
+def folded_lines(stack, summary):
+    run = []
+    for frame in [*stack, None]:
+        if run and (frame is None or (library(frame.filename) is None) != (library(run[0].filename) is None)):
+            names = list(dict.fromkeys(filter(None, (library(each.filename) for each in run))))
+            if names and len(run) >= FOLDED:
+                more = ", ..." if len(names) > 3 else ""
+                yield f"  ... {len(run)} frames of {', '.join(names[:3])}{more} ...\n"
+            else:
+                yield from summary.from_list(run).format()
+            run = []
+        run.append(frame)
+
+
+def library(name):
+    """The name of the library that a file belongs to; None for a file of the program."""
+    if name.startswith("<frozen "):
+        return name[8:-1].partition(".")[0]
+    if name.endswith((".pyx", ".pxi", ".pxd")) and not name.startswith("/"):
+        return name.partition("/")[0]
+    if name == "<__array_function__ internals>":
+        return "numpy"
+    if not name.startswith("/") or name.startswith(OF_PROGRAMS):
+        return None
+    for folder in LIBRARIES:
+        before, found, rest = name.partition(folder)
+        if found:
+            return rest.partition("/")[0].removesuffix(".py")
+    return name.rpartition("/")[2]
+
+
+# ---- without the module traceback ----
 
 def bare(trace):
     lines = ["Traceback (most recent call last):\n"]

@@ -1,5 +1,6 @@
 #include "shim/harness/outcome.h"
 
+#include "shim/harness/advice.h"
 #include "shim/harness/frozen.h"
 
 #include "base/fd.h"
@@ -67,19 +68,47 @@ static bool shown_by_guest(PyObject *error)
     return done != NULL;
 }
 
-static void keep_error(PyObject *error, const char *filename, struct hc_outcome *out)
+/* Fills the traceback and the place in `out`. New reference: the text to show; NULL: no memory. */
+static PyObject *describe(PyObject *error, const struct hc_program *program, struct hc_outcome *out)
+{
+    PyObject *whole, *shown; /* borrowed from `described` */
+    hc_autopy *last = PyUnicode_FromFormat("%U: %U\n", out->error_type, out->error_message);
+    hc_autopy *described =
+        last ? hc_frozen_call("traceback", "describe", "(OOsO)", error, last, program->filename,
+                              program->whole_traceback ? Py_False : Py_True)
+             : NULL;
+    if (described &&
+        PyArg_ParseTuple(described, "UUiii", &whole, &shown, &out->line, &out->column, &out->end_column)) {
+        out->error_trace = Py_NewRef(whole);
+        return Py_NewRef(shown);
+    }
+    PyErr_Clear();
+    out->error_trace = Py_XNewRef(last);
+    return hc_py_take(&last);
+}
+
+/* Prints the hint behind the traceback, unless that ends with it already, as refusals do. */
+static void print_hint(PyObject *shown, PyObject *hint)
+{
+    hc_autopy *line = hint ? PyUnicode_FromFormat("%s%U\n", HC_HINT_NOTE, hint) : NULL;
+    if (line && PyUnicode_Tailmatch(shown, line, 0, PY_SSIZE_T_MAX, 1) == 0)
+        print_to_stderr(line);
+}
+
+static void keep_error(PyObject *error, const struct hc_program *program, struct hc_outcome *out)
 {
     out->status = HC_EXIT_GUEST;
     out->error_type = hc_type_name(error);
     out->error_message = hc_safe_str(error);
     if (!out->error_type || !out->error_message)
         return;
-    hc_autopy *last = PyUnicode_FromFormat("%U: %U\n", out->error_type, out->error_message);
-    PyObject *text = last ? hc_frozen_call("traceback", "describe", "(OOs)", error, last, filename) : NULL;
-    PyErr_Clear();
-    out->error_trace = text && PyUnicode_Check(text) ? text : hc_py_take(&last);
-    if (out->error_trace && !shown_by_guest(error))
-        print_to_stderr(out->error_trace);
+    hc_autopy *shown = describe(error, program, out);
+    bool ours = shown && !shown_by_guest(error);
+    if (ours)
+        print_to_stderr(shown);
+    out->error_hint = hc_advice_for(error); /* last, as it may take all the time that the job has left */
+    if (ours)
+        print_hint(shown, out->error_hint);
     PyErr_Clear();
 }
 
@@ -105,7 +134,7 @@ static int exit_status(PyObject *error)
 }
 
 /* Fills `out` from the current exception, and clears it. */
-static void keep_exception(const char *filename, struct hc_outcome *out)
+static void keep_exception(const struct hc_program *program, struct hc_outcome *out)
 {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -115,7 +144,7 @@ static void keep_exception(const char *filename, struct hc_outcome *out)
     if (PyErr_GivenExceptionMatches(error, PyExc_SystemExit))
         out->status = exit_status(error);
     else
-        keep_error(error, filename, out);
+        keep_error(error, program, out);
     PyErr_Clear();
     Py_XDECREF(type);
     Py_XDECREF(error);
@@ -156,7 +185,7 @@ void hc_program_run(const struct hc_program *program, PyObject *space, struct hc
     PyObject *value = evaluate(program, space);
     drop_guest_settings();
     if (!value)
-        keep_exception(program->filename, out);
+        keep_exception(program, out);
     else if (value == Py_None)
         Py_DECREF(value);
     else

@@ -11,6 +11,7 @@ struct hc_program {
     PyObject *body;       /* code, owned */
     PyObject *last;       /* code of the last expression, owned; NULL if the program does not end in one */
     bool awaits;          /* `body` or `last` has an await at its top level, and evaluates to a coroutine */
+    bool whole_traceback; /* set by the caller: frames of libraries are shown, too */
     bool finish_tasks; /* set by the caller: with `awaits`, tasks that the program leaves running are awaited
                         */
 };
@@ -20,8 +21,10 @@ struct hc_outcome {
     PyObject *value;         /* of the last expression; NULL if the program has none, or it is None */
     PyObject *error_type;    /* str: the exception's class; the three are NULL unless one ended the program */
     PyObject *error_message; /* str: str(exception) */
-    PyObject *error_trace;   /* str: the traceback */
-    int status;              /* exit status of the process */
+    PyObject *error_trace;   /* str: the whole traceback */
+    PyObject *error_hint;    /* str: what to do about the exception; NULL: there is no hint */
+    int line, column, end_column; /* of the exception in the program, from 1; 0: not known */
+    int status;                   /* exit status of the process */
 };
 
 /* Remembers sys.excepthook, which the guest may replace; called before the guest runs. */

@@ -6,6 +6,8 @@
 
 /* Bytes of the keys and punctuation of the whole report. */
 #define FRAME_BYTES 256
+/* Bytes of the keys, numbers and punctuation of the error. */
+#define ERROR_KEYS 192
 
 /* Bytes of the report's 1/`part`. In a small report, too, an error and the figures must have room. */
 static size_t share(const struct hc_report *r, size_t part)
@@ -58,17 +60,30 @@ void hc_report_warn(struct hc_report *r, const char *text)
     (void)add_item(&r->warnings, &item);
 }
 
+static void add_place(struct hc_buf *out, const char *key, int n)
+{
+    (void)(n > 0 ? hc_buf_fmt(out, ",\"%s\":%d", key, n) : hc_buf_fmt(out, ",\"%s\":null", key));
+}
+
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome)
 {
     if (!outcome->error_type || !outcome->error_message || !outcome->error_trace)
         return;
-    size_t room = r->error.max - 64;
+    size_t room = r->error.max - ERROR_KEYS;
     (void)hc_buf_str(&r->error, "{\"type\":");
     (void)hc_json_str(&r->error, outcome->error_type, room / 8);
     (void)hc_buf_str(&r->error, ",\"message\":");
     (void)hc_json_str(&r->error, outcome->error_message, room / 4);
     (void)hc_buf_str(&r->error, ",\"traceback\":");
     hc_json_ends(&r->error, outcome->error_trace, room / 2);
+    add_place(&r->error, "line", outcome->line);
+    add_place(&r->error, "column", outcome->column);
+    add_place(&r->error, "end_column", outcome->end_column);
+    (void)hc_buf_str(&r->error, ",\"hint\":");
+    if (outcome->error_hint)
+        (void)hc_json_str(&r->error, outcome->error_hint, room / 8);
+    else
+        (void)hc_buf_str(&r->error, "null");
     (void)hc_buf_str(&r->error, "}");
 }
 

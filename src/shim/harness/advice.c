@@ -1,0 +1,74 @@
+#include "shim/harness/advice.h"
+
+#include "shim/harness/frozen.h"
+#include "shim/harness/words.h"
+
+#include "base/units.h"
+
+#include <sys/resource.h>
+
+static const struct hc_handover_job *given; /* borrowed; NULL: nothing was prepared */
+
+void hc_advice_prepare(const struct hc_handover_job *job)
+{
+    given = job;
+}
+
+/* Adds one limit: its value, and the words that raise it. */
+static int add_limit(PyObject *all, const char *name, const char *flag, int64_t bytes)
+{
+    const struct hc_interface *as = hc_words_interface();
+    char value[32];
+    (void)hc_format_size(bytes, value, sizeof value);
+    hc_autopy *row = as->before_limit
+                         ? Py_BuildValue("sN", value,
+                                         PyUnicode_FromFormat("%s%s%s", as->before_limit,
+                                                              as->flags ? flag : name, as->after_limit))
+                         : Py_BuildValue("sO", value, Py_None);
+    return row ? PyDict_SetItemString(all, name, row) : -1;
+}
+
+/* New reference: a dict, name of a limit -> (value, the words that raise it or None). */
+static PyObject *limits(void)
+{
+    struct rlimit file;
+    hc_autopy *all = PyDict_New();
+    if (!all || add_limit(all, "memory", "memory", given->memory) < 0 ||
+        add_limit(all, "tmp", "tmp-size", given->tmp) < 0)
+        return NULL;
+    if (given->output && add_limit(all, "output", "output-size", given->output) < 0)
+        return NULL;
+    if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY &&
+        add_limit(all, "file", "file-size", (int64_t)file.rlim_cur) < 0)
+        return NULL;
+    return hc_py_take(&all);
+}
+
+/* New reference: a list of (name, path). */
+static PyObject *inputs(void)
+{
+    hc_autopy *all = PyList_New(0);
+    for (size_t i = 0; all && i < given->input_count; i++) {
+        hc_autopy *row = Py_BuildValue("ss", given->inputs[i].name, given->inputs[i].path);
+        if (!row || PyList_Append(all, row) < 0)
+            return NULL;
+    }
+    return hc_py_take(&all);
+}
+
+PyObject *hc_advice_for(PyObject *error)
+{
+    if (!given)
+        return NULL;
+    hc_autopy *files = inputs();
+    hc_autopy *all = files ? limits() : NULL;
+    PyObject *said = all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:O,s:O})", error, "inputs",
+                                          files, "limits", all, "input", hc_words_interface()->input,
+                                          "network", given->network ? Py_True : Py_False, "processes",
+                                          given->processes ? Py_True : Py_False)
+                         : NULL;
+    PyErr_Clear();
+    if (said && !PyUnicode_CheckExact(said))
+        Py_CLEAR(said);
+    return said;
+}

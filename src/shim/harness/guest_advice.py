@@ -1,0 +1,213 @@
+"""Says in one sentence what the writer of a program can do about the exception that ended it.
+
+All objects here are the guest's: only texts of exact types are printed, and all is bounded. An exception in here means that
+nothing is said.
+"""
+import sys
+
+NOTE = "hint: "  # a refusal's exception has a note that begins so
+CHAINED = 10  # exceptions that one was raised from, as far as they are looked at
+FRAMES = 2000  # of one traceback
+LISTED = 20  # names in one list
+LONGEST = 60  # characters of one name
+LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn", "plotly", "sympy", "networkx", "PIL",
+             "dateutil", "pytz", "lxml", "bs4", "openpyxl", "yaml", "joblib", "patsy")  # those that are named if they are there
+OTHER_NAMES = {"scikit-learn": "sklearn", "scikit_learn": "sklearn", "pillow": "PIL", "Pillow": "PIL", "beautifulsoup4": "bs4",
+               "pyyaml": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
+SCREENS = ("tkinter", "_tkinter", "gi", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6", "qtpy")
+SCARCE = 65536  # bytes left in a directory that is nearly full
+NO_ROUTE = (97, 99, 101, 113)  # EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH, EHOSTUNREACH
+
+
+def advise(error, facts):
+    """The advice, or None. `facts`: inputs [(name, path)], limits {name: (value, words that raise it or None)}, input (how
+    the sender passes data), network, processes (whether the policy allows them)."""
+    for each in chain(error):
+        for adviser in ADVISERS:
+            try:
+                said = adviser(each, facts)
+            except Exception:  # the objects are not what they seem to be
+                said = None
+            if said:
+                return said
+    return None
+
+
+def chain(error):
+    found = []
+    while error is not None and len(found) < CHAINED and not any(error is each for each in found):
+        found.append(error)
+        hidden = error.__suppress_context__ or error.__cause__ is not None
+        error = error.__cause__ if hidden else error.__context__
+    return found
+
+
+def listed(names, most=LISTED):
+    """The names as a list in text, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(name if len(name) <= LONGEST else name[:LONGEST - 3] + "..." for name in names[:most]) + more
+
+
+def frames(error):
+    """(file name, local variables) of the frames through which the exception came, the innermost first."""
+    found, trace = [], error.__traceback__
+    while trace is not None and len(found) < FRAMES:
+        found.append(trace.tb_frame)
+        trace = trace.tb_next
+    return [(frame.f_code.co_filename, frame.f_locals) for frame in reversed(found)]
+
+
+def came_through(error, *files):
+    return any(name.endswith(files) for name, _ in frames(error))
+
+
+def close_to(name, names):
+    import difflib
+    lower = {each.lower(): each for each in reversed(names)}
+    found = difflib.get_close_matches(name.lower(), list(lower), 1, 0.7)
+    return lower[found[0]] if found else None
+
+
+# ---- refusals ----
+
+def of_refusal(error, facts):
+    """The hint of a refusal is in a note (guard/denial.c)."""
+    notes = error.__dict__.get("__notes__")
+    for note in notes[:LISTED] if type(notes) is list else ():
+        if type(note) is str and note.startswith(NOTE):
+            return note[len(NOTE):500]
+    return None
+
+
+def of_network(error, facts):
+    lookup = type(error).__name__ == "gaierror"
+    if not facts["network"] and isinstance(error, OSError) and (lookup or error.errno in NO_ROUTE):
+        return f"There is no network in the cell; pass data with {facts['input']}."
+    return None
+
+
+def of_processes(error, facts):
+    if facts["processes"] or not isinstance(error, (OSError, ImportError)):
+        return None
+    if came_through(error, "/multiprocessing/synchronize.py", "/concurrent/futures/process.py", "/multiprocessing/context.py"):
+        return "There are no other processes in the cell; use threads, such as ThreadPoolExecutor, for work side by side."
+    return None
+
+
+# ---- what there is instead ----
+
+def of_columns(error, facts):
+    """The columns of the frame, or the labels of the index, that lacks a name."""
+    if isinstance(error, AttributeError) and of_pandas(error.obj, "DataFrame"):
+        return say_labels("columns", error.obj.columns, error.name)
+    if not isinstance(error, KeyError):
+        return None
+    index = frame = None
+    for name, local in frames(error):
+        if not name.startswith(("/", "pandas/")) or name.startswith(("/output/", "/tmp/")):
+            break  # the program's own: pandas only called it
+        for each in (local.get("self"), local.get("obj")):
+            if index is None and of_pandas(each, "Index", "RangeIndex", "MultiIndex", "DatetimeIndex", "Int64Index",
+                                           "Float64Index", "CategoricalIndex"):
+                index = each
+            if frame is None and of_pandas(each, "DataFrame"):
+                frame = each
+    key = error.args[0] if error.args and type(error.args[0]) is str else None
+    if frame is not None and (index is None or index is frame.columns):
+        return say_labels("columns", frame.columns, key)
+    return say_labels("labels of the index", index, key) if index is not None else None
+
+
+def of_pandas(thing, *names):
+    return type(thing).__name__ in names and type(thing).__module__.startswith("pandas.core.")
+
+
+def say_labels(what, index, key):
+    count = len(index)
+    labels = [each for each in index[:LISTED * 10] if type(each) in (str, int, float, bool)]
+    if not labels:
+        return f"There are no {what}." if count == 0 else None
+    more = f" and {count - LISTED} more" if count > LISTED else ""
+    near = close_to(key, [each for each in labels if type(each) is str]) if type(key) is str and len(key) < LONGEST else None
+    meant = f" Perhaps {repr(near)[:LONGEST]} is meant." if near is not None else ""
+    return f"The {what} are: {listed([repr(each) for each in labels[:LISTED]])}{more}.{meant}"
+
+
+def of_module(error, facts):
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    if type(name) is not str or len(name) > LONGEST:
+        return None
+    top, _, rest = name.partition(".")
+    if top in SCREENS:
+        return "There is no screen in the cell: leave out matplotlib.use() and the like, as figures are saved without it."
+    there = modules_there()
+    if rest and top in there:
+        return f"The library {top} is there, and has no module {rest}."
+    real = OTHER_NAMES.get(top) or close_to(top, [each for each in there if may_import(each)])
+    meant = f" Perhaps {real} is meant." if real in there and may_import(real) else ""
+    libraries = listed([each for each in LIBRARIES if each in there and may_import(each)])
+    rest = f" Libraries that are there: {libraries}, and Python's own." if libraries else " Python's own libraries are there."
+    return f"{top} is not installed, and nothing can be installed in the cell.{meant}{rest}"
+
+
+def modules_there():
+    """Names of the modules that can be imported, without those that begin with an underscore."""
+    import posix
+    found = dict.fromkeys(sys.stdlib_module_names)
+    for folder in sys.path[:LISTED]:
+        if type(folder) is str and folder.startswith("/usr/"):
+            try:
+                found.update(dict.fromkeys(name.partition(".")[0] for name in posix.listdir(folder)[:5000]
+                                           if "." not in name or name.endswith((".py", ".so"))))
+            except OSError:
+                pass
+    return [name for name in found if not name.startswith("_") and name.isidentifier()]
+
+
+def of_file(error, facts):
+    if not isinstance(error, FileNotFoundError) or error.filename is None:
+        return None
+    inputs = [f"{path} (variable {name})" for name, path in facts["inputs"]]
+    here = working_files()
+    said = [f"The job's inputs: {listed(inputs)}." if inputs else "The job has no inputs."]
+    if here is not None:
+        said.append(f"Files in the working directory: {listed(here)}." if here else "The working directory is empty.")
+    return " ".join(said)
+
+
+def working_files():
+    """Names in the working directory; None where a program has not made that directory itself."""
+    import posix
+    here = posix.getcwd()
+    if here not in ("/output", "/tmp") and not here.startswith(("/output/", "/tmp/")):
+        return None
+    return sorted(name for name in posix.listdir(".")[:1000] if not name.startswith(".") and name.isprintable())
+
+
+# ---- limits ----
+
+def of_memory(error, facts):
+    return say_limit("memory", facts) if isinstance(error, MemoryError) else None
+
+
+def of_space(error, facts):
+    if not isinstance(error, OSError) or error.errno not in (27, 28):  # EFBIG, ENOSPC
+        return None
+    if error.errno == 27:
+        return say_limit("file", facts)
+    import posix
+    for name, folder in (("output", "/output"), ("tmp", "/tmp")):
+        space = posix.statvfs(folder)
+        no_files = space.f_files and not space.f_favail
+        if name in facts["limits"] and (space.f_bavail * space.f_frsize < SCARCE or no_files):
+            return say_limit(name, facts)
+    return say_limit("output", facts)
+
+
+def say_limit(name, facts):
+    value, words = facts["limits"][name]
+    raised = f"which the sender of the job sets with {words}" if words else "which the sender of the job cannot raise"
+    return f"limits.{name} is {value}, {raised}."
+
+
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_memory, of_space)

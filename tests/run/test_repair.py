@@ -1,0 +1,281 @@
+"""Errors that the writer of a program, often a model, can repair it from: place, short traceback, and a hint in the words of the sender."""
+
+import json
+import os
+import sys
+
+import cells
+import daemons
+import pytest
+
+sys.path.insert(0, str(daemons.SOURCE / "python"))
+import hotcell  # noqa: E402
+
+TABLE = "import pandas as pd\nf = pd.DataFrame({'price': [1], 'count': [2]})\n"
+
+
+def last_line(result):
+    return result.stderr.rstrip("\n").rpartition("\n")[2]
+
+
+def error(result):
+    return result.manifest["guest"]["error"]
+
+
+# ---- the place and the traceback ----
+
+@pytest.mark.parametrize("code, place", [
+    ("x = 1\n1 / 0", (2, 1, 6)),
+    ("def f():\n    return [1][5]\nf()", (2, 12, 18)),
+    ("é = 'ü'; 1 / (0)", (1, 10, 17)),
+    ("import json\njson.loads('{')", (2, 1, 16)),
+    ("(1 /\n 0)", (1, 2, None)),
+    ("exec('\\n\\n1 / 0')", (1, 1, 18)),
+    ("raise SystemError", (1, 1, 18)),
+], ids=range(7))
+def test_an_error_has_its_place(base_tree, code, place):
+    found = error(cells.run(code))
+    assert (found["line"], found["column"], found["end_column"]) == place
+
+
+def test_an_error_has_no_place_that_the_program_makes_up(base_tree):
+    code = "import types\ntry:\n    1 / 0\nexcept ZeroDivisionError as e:\n    t = e.__traceback__\n"
+    result = cells.run(code + "    raise e.with_traceback(types.TracebackType(None, t.tb_frame, 4, 10**6))", "--guard", "off")
+    assert error(result)["line"] is None and "ZeroDivisionError" in result.stderr
+
+
+def test_frames_of_libraries_are_one_line(base_tree):
+    result = cells.run("import json\njson.loads('{')")
+    assert "  ... 3 frames of json ...\n" in result.stderr and "decoder.py" not in result.stderr
+    assert "decoder.py" in error(result)["traceback"] and "frames of" not in error(result)["traceback"]
+    result = cells.run("import json\njson.loads('{')", policy={"code": {"traceback": "full"}})
+    assert result.stderr == error(result)["traceback"] and "decoder.py" in result.stderr
+
+
+def test_frames_of_the_program_are_all_shown(base_tree):
+    code = ("open('mine.py', 'w').write('def f(g):\\n    return g()\\n')\nimport sys; sys.path.insert(0, '.')\nimport mine, json\n"
+            "mine.f(lambda: json.loads('{'))")
+    result = cells.run(code)
+    assert "mine.py" in result.stderr and "<lambda>" in result.stderr and "3 frames of json" in result.stderr
+
+
+def test_python_knows_place_and_hint(base_tree):
+    found = hotcell.run("import numpyy", binary=cells.HOTCELL, tree="base", limits={"timeout": 10}).error
+    assert (found.line, found.column) == (1, 1) and "numpyy is not installed" in found.hint
+
+
+# ---- hints ----
+
+@pytest.mark.parametrize("code, hint", [
+    ("import polars", "polars is not installed, and nothing can be installed in the cell. Python's own libraries are there."),
+    ("import statistic", "statistic is not installed, and nothing can be installed in the cell. Perhaps statistics is meant."),
+    ("import json.nothing", "The library json is there, and has no module nothing."),
+    ("import matplotlib_x, tkinter", "matplotlib_x is not installed"),
+    ("open('data.csv')", "The job has no inputs. The working directory is empty."),
+    ("open('a.txt', 'w').close(); open('data.csv')", "The job has no inputs. Files in the working directory: a.txt."),
+    ("import os\nos.mkdir('d'); os.chdir('d'); open('data.csv')", "The job has no inputs. The working directory is empty."),
+    ("bytearray(10**11)", "limits.memory is 256M, which the sender of the job sets with --memory."),
+    ("from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor().submit(print)", "There are no other processes in the cell"),
+    ("import urllib.parse, asyncio\nasyncio.run(asyncio.open_connection('127.0.0.1', 80))", "Network is off in this policy; pass data with --input."),
+], ids=range(10))
+def test_hints_say_what_there_is(base_tree, code, hint):
+    result = cells.run(code)
+    assert result.manifest["status"] in ("error", "memory")
+    assert last_line(result).startswith("hint: " + hint) and error(result)["hint"].startswith(hint)
+
+
+@pytest.mark.parametrize("option, place, hint", [
+    ("--output-size=64K", "/output", "limits.output is 64K, which the sender of the job sets with --output-size."),
+    ("--tmp-size=64K", "/tmp", "limits.tmp is 64K, which the sender of the job sets with --tmp-size."),
+    ("--file-size=64K", "/tmp", "limits.file is 64K, which the sender of the job sets with --file-size."),
+])
+def test_limits_of_files_are_named(user, option, place, hint):
+    result = cells.run(f"open('{place}/x', 'wb').write(b'x' * (1 << 20))", option, user=user)
+    assert last_line(result) == "hint: " + hint
+
+
+def test_inputs_are_named(base_tree, tmp_path):
+    file = tmp_path / "sales.xlsx"
+    file.write_bytes(b"x")
+    result = cells.run("open('sales.xlsx')", "--input", f"d={file}")
+    assert error(result)["hint"].startswith("The job's inputs: /input/d.xlsx (variable d).")
+
+
+@pytest.mark.parametrize("code, hint", [
+    ("f['Price']", "The columns are: 'price', 'count'. Perhaps 'price' is meant."),
+    ("f.groupby('x').sum()", "The columns are: 'price', 'count'."),
+    ("f.sort_values('x')", "The columns are: 'price', 'count'."),
+    ("f.prices", "The columns are: 'price', 'count'. Perhaps 'price' is meant."),
+    ("f.loc['x']", "The labels of the index are: 0."),
+    ("pd.DataFrame({i: [1] for i in range(50)})['x']", "The columns are: 0, 1,"),
+    ("pd.read_csv('http://example.com/x.csv')", "Network is off in this policy; pass data with --input."),
+    ("import pandass", "pandass is not installed, and nothing can be installed in the cell. Perhaps pandas is meant. Libraries that are there: numpy,"),
+    ("import matplotlib; matplotlib.use('TkAgg')\nimport matplotlib.pyplot as plt; plt.plot([1])", "There is no screen in the cell"),
+])
+def test_hints_about_libraries(scientific, code, hint):
+    result = cells.run(TABLE + code, tree=scientific)
+    assert last_line(result).startswith("hint: " + hint), result.stderr
+    assert len(error(result)["hint"]) < 1500
+
+
+def test_columns_are_no_hint_for_another_key(scientific):
+    result = cells.run(TABLE + "f.apply(lambda row: {}['x'], axis=1)", tree=scientific)
+    assert result.stderr.endswith("KeyError: 'x'\n") and error(result)["hint"] is None
+    assert (error(result)["line"], error(result)["column"]) == (3, 21)
+
+
+@pytest.mark.parametrize("attack", [
+    "class K(KeyError):\n    @property\n    def args(self): raise SystemExit(3)\nraise K('x')",
+    "class M(ModuleNotFoundError):\n    @property\n    def name(self): raise KeyboardInterrupt\nraise M()",
+    "e = ValueError('x')\ne.__notes__ = ['hint: ' + 'x' * 10**6]\nraise e",
+    "e = ValueError('x')\ne.__cause__ = e\nraise e",
+    "import sys\nclass P(list):\n    def __getitem__(self, i): 1 / 0\nsys.path = P()\nimport nothing_here",
+    "import posix, sys\nposix.listdir = None\nopen('nothing')",
+    "class N(str):\n    def __format__(self, s): raise SystemExit\n    def partition(self, s): raise SystemExit\nraise ModuleNotFoundError(name=N('x'))",
+    "import traceback\ntraceback.TracebackException = None\nopen('nothing')",
+], ids=range(8))
+def test_hostile_exceptions_are_reported_like_others(base_tree, attack):
+    """What the advice looks at is the program's: whatever it does there, the job ends with its report, bounded."""
+    result = cells.run(attack)
+    assert result.manifest["status"] == "error" and result.manifest["guest"]["complete"], result
+    assert len(error(result)["hint"] or "") <= 500
+
+
+def test_advice_that_never_ends_ends_with_the_job(scientific):
+    code = TABLE + "import pandas.core.indexes.base as b\nb.Index.__getitem__ = lambda *a: (lambda: [0 for _ in iter(int, 1)])()\nf['x']"
+    result = cells.run(code, "--timeout", f"{3 * cells.SLOWNESS:g}s", tree=scientific)
+    assert result.manifest["status"] in ("error", "timeout")
+
+
+# ---- words ----
+
+SAYS = {"cli": "--input.", "python": "inputs={...}.", "http": '"inputs".', "mcp": 'the argument "files".'}
+
+
+@pytest.mark.parametrize("interface", SAYS)
+def test_hints_are_in_the_words_of_the_sender(base_tree, interface):
+    result = cells.run("import requests\nrequests.get('x')", "--interface", interface)
+    assert f"pass data with {SAYS[interface]}\n" in result.stderr and result.manifest["rejection"]["hint"].endswith(SAYS[interface])
+
+
+def test_python_speaks_python(base_tree):
+    given = {"binary": cells.HOTCELL, "tree": "base", "limits": {"timeout": 10, "memory": "256M"}}
+    result = hotcell.run("import requests\nrequests.get('x')", **given)
+    assert result.rejection.hint.endswith(SAYS["python"]) and SAYS["python"] in str(result.stderr)
+    assert "limits={\"memory\": ...}" in hotcell.run("bytearray(10**11)", **given).error.hint
+    assert hotcell.run("import requests\nrequests.get('x')", interface="mcp", **given).rejection.hint.endswith(SAYS["mcp"])
+    assert hotcell.check("import requests\nrequests.get('x')", tree="base", binary=cells.HOTCELL).findings[0].hint.endswith(SAYS["python"])
+    with hotcell.Session(tree="base", binary=cells.HOTCELL) as session:
+        for _ in range(2):
+            assert session.run("import requests\nrequests.get('x')").rejection.hint.endswith(SAYS["python"])
+
+
+def test_there_are_no_other_interfaces(base_tree):
+    done = cells.hotcell("run", "--interface", "soap", "-", input="1", stdin=None)
+    assert done.returncode == 64 and "expected cli, python, http or mcp, got 'soap'" in done.stderr
+    spec = json.dumps({"code": "1", "interface": "soap"})
+    done = cells.hotcell("run", "--spec", "-", input=spec, stdin=None)
+    assert done.returncode == 65 and "interface: expected cli, python, http or mcp, got 'soap'" in done.stderr
+
+
+# ---- programs that are repaired ----
+
+@pytest.mark.parametrize("code, line, warning", [
+    ("```python\nprint('said')\n```", 1, "The Markdown fence, and the text outside of it, were left out."),
+    ("Here's the code:\n\n```python\nprint('said')\n```\nIt says (it.", 3, "The Markdown fence, and the text outside of it, were left out."),
+    ("```\nprint('said')", 1, "The Markdown fence, and the text outside of it, were left out."),
+    ("!pip install x\nprint('said')", 1, "The notebook command '!pip install x' was left out."),
+    ("if True:\n    %matplotlib inline\nprint('said')", 2, "The notebook command '%matplotlib inline' was left out."),
+    ("%%time\nprint('said')", 1, "The notebook command '%%time' was left out."),
+    ("print(\u201csaid\u201d)", 1, "Typographic quotes were replaced by plain ones."),
+    ("x = 'a \u201cq\u201d'; assert len(x) == 5\nprint(\u2018said\u2019)", 2, "Typographic quotes were replaced by plain ones."),
+    ("print(\u00a0'said')", 1, "Characters that cannot be seen were replaced by blanks."),
+], ids=range(9))
+def test_what_models_add_is_left_out(base_tree, code, line, warning):
+    result = cells.run(code)
+    assert result.stdout == "said\n" and result.manifest["status"] == "ok", result
+    assert f"line {line}: {warning}" in result.manifest["warnings"] and f"line {line}: {warning}" in result.stderr
+    finding = result.manifest["check"]["warnings"][0]
+    assert (finding["rule"], finding["line"], finding["message"]) == ("tidy", line, warning)
+    assert cells.run(code, policy={"code": {"tidy": False}}).manifest["rejection"]["rule"] == "syntax"
+
+
+@pytest.mark.parametrize("code, hint", [
+    ("x = = 1", None),
+    ("%%bash\nls", "notebook commands"),
+    ("!curl x", "notebook commands"),
+    ("%time f(1)", "notebook commands"),
+    ("```json\n{}\n```", "Markdown fence"),
+    ("```\nx = 1\n```\nand\n```\ny = 1\n```", "Markdown fence"), ("Here it is:\n```json\n{}\n```", "Markdown fence"),
+    ("def f():\n    '''\n    ```\n    print(1)\n    ```\n    '''\nx = = 1", None),
+    ("x = (1\n%matplotlib", None),
+    ("x = \u2018it\u2019s\u2019", "plain quotes"),
+    ("print 'x'", "print is a function"),
+], ids=range(11))
+def test_what_cannot_be_left_out_is_refused_with_a_hint(base_tree, code, hint):
+    result = cells.run(code)
+    assert result.manifest["rejection"]["rule"] == "syntax" and result.stdout == ""
+    assert last_line(result).startswith("hint: ") and hint in last_line(result) if hint else "hint" not in result.stderr
+
+
+@pytest.mark.parametrize("code", [
+    "x = '''\n```python\nprint(1)\n```\n'''\nprint(len(x))", "pip = 4\nx = 7\nprint((x\n%pip))",
+    "print('\u201ca\u201d \u2018b\u2019')", "# ```python\nprint(1)",
+], ids=range(4))
+def test_programs_that_parse_are_left_alone(base_tree, code):
+    outside = cells.subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                                   env={**os.environ, "PYTHONUTF8": "1"}).stdout
+    result = cells.run(code)
+    assert result.stdout == outside and result.manifest["warnings"] == cells.run("1").manifest["warnings"]
+
+
+def test_errors_in_a_repaired_program_have_the_lines_of_the_text_that_was_sent(base_tree):
+    result = cells.run("Here is it:\n```python\nx = 1\n1 / 0\n```")
+    assert error(result)["line"] == 4 and 'line 4, in <module>\n    1 / 0' in result.stderr
+    result = cells.run("Here is it:\n```python\nx = = 1\n```")
+    assert result.manifest["rejection"]["line"] == 3
+
+
+# ---- imports that are not used ----
+
+@pytest.mark.parametrize("code", [
+    "import subprocess", "import subprocess as s", "from subprocess import run, PIPE", "import os, subprocess", "import urllib.request",
+    "def f():\n    import subprocess\nf()", "from subprocess import (\n    run)", "import multiprocessing",
+])
+def test_an_unused_import_is_a_warning(base_tree, code):
+    result = cells.run(f"{code}\nprint('ran')")
+    assert result.stdout == "ran\n" and result.manifest["status"] == "ok", result
+    finding, = result.manifest["check"]["warnings"]
+    assert finding["rule"] == "imports" and finding["what"] in code and finding["hint"]
+    assert not result.manifest["denials"] and "is not allowed by this policy" in result.stderr
+    refused = cells.run(code, policy={"extends": "default", "imports": {"unused": "refuse"}})
+    assert refused.manifest["rejection"]["rule"] == "imports"
+
+
+@pytest.mark.parametrize("code", [
+    "import subprocess\nsubprocess.run('x')", "import subprocess as s\nprint(s)", "from subprocess import run, PIPE\nrun('x')",
+    "def f(): subprocess.run('x')\nimport subprocess", "import subprocess\nglobals()['subprocess'].run('x')", "from subprocess import *",
+    "import urllib.parse, urllib.request\nurllib.parse.quote('x')", "import multiprocessing.pool as p", "import subprocess\ndel subprocess",
+])
+def test_a_used_import_is_refused_before_the_program_runs(base_tree, code):
+    result = cells.run(f"print('ran')\n{code}")
+    assert result.manifest["rejection"]["rule"] == "imports" and result.stdout == ""
+
+
+@pytest.mark.parametrize("use", [
+    "x.run", "x()", "x[0]", "list(x)", "setattr(x, 'a', 1)", "x.__class__", "x.__dict__", "isinstance(x, int)", "vars(x)", "getattr(x, 'run')",
+    "from_import('x')", "type(x)()",
+])
+def test_every_use_of_an_unused_import_is_refused(base_tree, use):
+    """The check cannot see these names; what they are bound to gives nothing away."""
+    code = ("import subprocess\ndef from_import(name): raise PermissionError\nx = globals()['sub' + 'process']\n"
+            f"try:\n    {use}\nexcept (ImportError, PermissionError, TypeError) as e: print('refused')\n"
+            "else: print('given')")
+    result = cells.run(code)
+    assert result.stdout == "refused\n", result
+    assert use in ("type(x)()", "from_import('x')", "vars(x)", "isinstance(x, int)") or result.manifest["denials"][0]["rule"] == "imports"
+
+
+def test_an_import_that_the_program_tries_still_fails(base_tree):
+    result = cells.run("import subprocess\ntry:\n    import socket\nexcept ImportError:\n    print('none')")
+    assert result.stdout == "none\n" and result.manifest["status"] == "ok"
