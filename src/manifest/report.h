@@ -5,12 +5,12 @@
 
 #include "json/json.h"
 
-/* An object of "value" (an object or null), "error" ({"type", "message", "traceback"} or null), "figures"
- * ([{"path", "mime", "kind": strings, "chart": object, which may be missing}]), "columns" ({input: [names]}),
- * "warnings", "exit", "complete", "results" (anything), "returned" ({name: {"type", "path", "mime", "error":
- * strings, "json": anything}}), "displays"
- * ([objects]); each member may be missing, and no other is allowed. A report that is nested too deeply for a
- * manifest is refused. HC_EXIT_DATA. */
+/* An object of "value" (an object or null), "error" ({"type", "message", "traceback", "line", "column",
+ * "end_column", "hint"} or null), "figures" ([{"path", "mime", "kind": strings, "chart": object, which may be
+ * missing}]), "columns" ({input: [names]}), "warnings", "exit", "complete", "results" (anything), "returned"
+ * ({name: {"type", "path", "mime", "error": strings, "json": anything}}), "displays" ([objects]); each member
+ * may be missing, and no other is allowed. A report that is nested too deeply for a manifest is refused.
+ * HC_EXIT_DATA. */
 int hc_guest_report_check(const char *text, size_t len, struct hc_error *err);
 
 #endif

@@ -57,7 +57,7 @@ def test_parameters_of_the_manual_are_there(name):
 
 @pytest.mark.parametrize("name", [name for name in marked("Va") if not name.startswith("_")])
 def test_members_of_the_manual_are_there(name):
-    fields = {field for kind in (hotcell.Run, hotcell.Check) for field in kind.__dataclass_fields__}
+    fields = {field for kind in (hotcell.Run, hotcell.Check, hotcell.results.Error) for field in kind.__dataclass_fields__}
     assert name in fields or hasattr(hotcell.Result, name) or hasattr(hotcell.Daemon, name) or hasattr(PROBLEM, name), name
 
 

@@ -97,7 +97,7 @@ def test_limits_of_files_are_named(user, option, place, hint):
 def test_inputs_are_named(base_tree, tmp_path):
     file = tmp_path / "sales.xlsx"
     file.write_bytes(b"x")
-    result = cells.run("open('sales.xlsx')", "--input", f"d={file}")
+    result = cells.run("open('Sales 2026.xlsx')", "--input", f"d={file}")
     assert error(result)["hint"].startswith("The job's inputs: /input/d.xlsx (variable d).")
 
 
