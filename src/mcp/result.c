@@ -11,6 +11,7 @@
 #define MAX_TEXT    ((size_t)48 << 10) /* bytes of one stream or value in an answer */
 #define HEAD        ((size_t)32 << 10) /* bytes of these from the beginning of a longer text */
 #define MAX_LISTED  100
+#define EXACT       "application/vnd.hotcell.value+json"
 #define MAX_IMAGES  8
 #define IMAGE_BYTES ((int64_t)6 << 20) /* most bytes of all images */
 
@@ -93,6 +94,8 @@ static cJSON *value(const cJSON *guest)
     cJSON *to = cJSON_CreateObject();
     cJSON_ArrayForEach(form, from)
     {
+        if (strcmp(form->string, EXACT) == 0) /* for programs: a model reads the text */
+            continue;
         char *text = cJSON_PrintUnformatted(form);
         if (text && strlen(text) <= MAX_TEXT)
             (void)cJSON_AddRawToObject(to, form->string, text);

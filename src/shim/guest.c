@@ -55,7 +55,7 @@ static void bind_variables(const struct hc_handover *h, PyObject *space)
 static void bind_input(const struct hc_handover_input *input, PyObject *space, PyObject *columns)
 {
     hc_autopy *read_npz =
-        strcmp(input->format, "npz") == 0 ? hc_frozen_function("frames", "read_frame") : Py_NewRef(Py_None);
+        strcmp(input->format, "npz") == 0 ? hc_frozen_function("values", "read_file") : Py_NewRef(Py_None);
     hc_autopy *loaded =
         read_npz ? hc_frozen_call("data", "load", "(sssO)", input->name, input->path, input->format, read_npz)
                  : NULL;
