@@ -6,6 +6,7 @@
 
 #define HC_MAX_INPUTS  64
 #define HC_MAX_RETURNS 64
+#define HC_JOB_NAME    64 /* most bytes of an id, and of the name of an input, a variable or a label */
 #define HC_BOM         "\xef\xbb\xbf" /* may stand before a program's code; the handover leaves it out */
 
 enum hc_input_format {
@@ -14,7 +15,8 @@ enum hc_input_format {
     HC_INPUT_JSON,  /* pandas DataFrame */
     HC_INPUT_CSV,   /* pandas DataFrame */
     HC_INPUT_NPY,   /* numpy array */
-    HC_INPUT_NPZ,   /* dict of numpy arrays */
+    HC_INPUT_NPZ,   /* dict of numpy arrays, or what the Python package has packed */
+    HC_INPUT_FRAME, /* as HC_INPUT_JSONL, but a file that cannot be read rejects the program */
 };
 
 struct hc_input {
@@ -161,7 +163,15 @@ int hc_job_check_texts(const struct hc_job *job, const struct hc_limits *given, 
 int hc_job_check_id(const char *id, struct hc_error *err);
 
 enum hc_input_format hc_input_format_of(const char *path); /* by extension, case ignored */
-const char *hc_input_format_name(enum hc_input_format f);  /* "jsonl", ... "path" */
+
+/* Copies the NAME of an input that is given as NAME or NAME:raw, cut if it is too long for a name. Returns
+ * the format in which the input is read: that of `path`, or for "raw" HC_INPUT_PATH. */
+enum hc_input_format hc_input_split(const char *given, const char *path, char name[HC_JOB_NAME + 2]);
+
+/* ":raw" if the input has to be given as NAME:raw, else "". */
+const char *hc_input_mark(const struct hc_input *in);
+
+const char *hc_input_format_name(enum hc_input_format f); /* "jsonl", ... "path" */
 
 /* The path of an input in the cell: "/input/NAME.EXT", with the extension of the host's file if it is short
  * and plain. */
