@@ -94,8 +94,7 @@ static int put_input(struct hc_buf *out, const struct hc_input *in, struct hc_er
     }
     bool text = !content.len ||
                 (!memchr(content.data, '\0', content.len) && hc_utf8_valid(content.data, content.len, NULL));
-    hc_json_quote(out, in->name, strlen(in->name));
-    (void)hc_buf_str(out, ": {\"file\": ");
+    (void)hc_buf_fmt(out, "\"%s%s\": {\"file\": ", in->name, hc_input_mark(in)); /* a name is an identifier */
     hc_json_quote(out, file, strlen(file));
     if (text) {
         put_name(out, "text");

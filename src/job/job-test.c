@@ -89,7 +89,7 @@ static void the_older_runners_form_is_taken_as_it_stands(void **state)
     parsed(&job, "{\"code\": \"df\", \"df_paths\": {\"df\": \"/data/rows.txt\"}, \"output_dir\": \"/out\"}");
     assert_true(job.runner_form);
     assert_true(job.persist_code);
-    assert_int_equal(job.inputs[0].format, HC_INPUT_JSONL); /* whatever the file is called */
+    assert_int_equal(job.inputs[0].format, HC_INPUT_FRAME); /* whatever the file is called */
     assert_string_equal(override(&job, "limits.stdout"), "200000");
     assert_string_equal(override(&job, "limits.figures"), "20");
     hc_job_finish(&job);
@@ -326,6 +326,7 @@ static void an_input_stands_under_its_variables_name(void **state)
         {"a.b/..", "/input/x", HC_INPUT_PATH},
         {"a.c\nsv", "/input/x", HC_INPUT_PATH},
         {"a.extensions", "/input/x", HC_INPUT_PATH},
+        {"a.frame", "/input/x.frame", HC_INPUT_PATH},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -335,6 +336,27 @@ static void an_input_stands_under_its_variables_name(void **state)
         assert_string_equal(path, rows[i].cell);
         assert_int_equal(hc_input_format_of(rows[i].path), rows[i].format);
         assert_int_equal(hc_input_cell_path(&in, path, 5), -1);
+    }
+}
+
+static void an_input_that_is_raw_is_a_path(void **state)
+{
+    static const struct {
+        const char *given, *path, *name, *mark;
+        enum hc_input_format format;
+    } rows[] = {
+        {"x", "a.csv", "x", "", HC_INPUT_CSV},       {"x:raw", "a.csv", "x", ":raw", HC_INPUT_PATH},
+        {"x:raw", "a.txt", "x", "", HC_INPUT_PATH},  {"x:raw:raw", "a.csv", "x:raw", ":raw", HC_INPUT_PATH},
+        {":raw", "a.csv", ":raw", "", HC_INPUT_CSV}, {"x:RAW", "a.csv", "x:RAW", "", HC_INPUT_CSV},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char name[HC_JOB_NAME + 2];
+        struct hc_input in = {.name = name, .path = (char *)rows[i].path};
+        in.format = hc_input_split(rows[i].given, rows[i].path, name);
+        assert_int_equal(in.format, rows[i].format);
+        assert_string_equal(name, rows[i].name);
+        assert_string_equal(hc_input_mark(&in), rows[i].mark);
     }
 }
 
@@ -536,6 +558,7 @@ int main(void)
         cmocka_unit_test(inputs_are_bounded),
         cmocka_unit_test(code_is_checked_whatever_form_it_came_in),
         cmocka_unit_test(an_input_stands_under_its_variables_name),
+        cmocka_unit_test(an_input_that_is_raw_is_a_path),
         cmocka_unit_test(the_handover_carries_the_job_and_its_filters),
         cmocka_unit_test(what_a_copy_has_from_its_zygote_is_not_handed_over_again),
         cmocka_unit_test(a_zygotes_sample_is_a_job_of_its_policy),

@@ -174,10 +174,11 @@ static const char *split_assignment(const char *assignment, const char *what, ch
 
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err)
 {
-    char name[HC_JOB_NAME + 1];
-    const char *path = split_assignment(assignment, "NAME=FILE", name, err);
+    char given[HC_JOB_NAME + 1], name[HC_JOB_NAME + 2];
+    const char *path = split_assignment(assignment, "NAME=FILE", given, err);
     if (!path)
         return -1;
+    enum hc_input_format format = hc_input_split(given, path, name);
     const char *bad = hc_job_bad_variable(job, name);
     if (!bad)
         bad = hc_job_bad_path(path);
@@ -185,7 +186,7 @@ int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "'%s': %s", name, bad);
     if (job->input_count == HC_MAX_INPUTS)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "more than %d inputs", HC_MAX_INPUTS);
-    return hc_job_put_input(job, name, path, hc_input_format_of(path), err);
+    return hc_job_put_input(job, name, path, format, err);
 }
 
 /* Checks that the value by itself is JSON: other text could close the object in which it is put and add

@@ -5,8 +5,9 @@
 #include "policy/interface.h"
 #include "policy/options.h"
 
-#define HC_MAX_INPUTS  64             /* most inputs of a job */
-#define HC_MAX_RETURNS 64             /* most variables that a job returns */
+#define HC_MAX_INPUTS  64 /* most inputs of a job */
+#define HC_MAX_RETURNS 64 /* most variables that a job returns */
+#define HC_JOB_NAME    64 /* most bytes of an id, and of the name of an input, a variable or a label */
 #define HC_BOM         "\xef\xbb\xbf" /* may stand before a program's code; the handover leaves it out */
 
 /* What the file becomes as the value of the program's variable. */
@@ -16,7 +17,8 @@ enum hc_input_format {
     HC_INPUT_JSON,  /* pandas DataFrame, from one JSON document */
     HC_INPUT_CSV,   /* pandas DataFrame, from CSV */
     HC_INPUT_NPY,   /* numpy array */
-    HC_INPUT_NPZ,   /* dict of numpy arrays */
+    HC_INPUT_NPZ,   /* dict of numpy arrays, or what the Python package has packed */
+    HC_INPUT_FRAME, /* as HC_INPUT_JSONL, but a file that cannot be read rejects the program */
 };
 
 #define HC_JOB_CHOICES 80 /* bytes of a list of choices */
@@ -170,7 +172,15 @@ int hc_job_check_texts(const struct hc_job *job, const struct hc_limits *given, 
 int hc_job_check_id(const char *id, struct hc_error *err);
 
 enum hc_input_format hc_input_format_of(const char *path); /* by extension, case ignored */
-const char *hc_input_format_name(enum hc_input_format f);  /* "jsonl", ... "path" */
+
+/* Copies the NAME of an input that is given as NAME or NAME:raw, cut if it is too long for a name. Returns
+ * the format in which the input is read: that of `path`, or for "raw" HC_INPUT_PATH. */
+enum hc_input_format hc_input_split(const char *given, const char *path, char name[HC_JOB_NAME + 2]);
+
+/* ":raw" if the input has to be given as NAME:raw, else "". */
+const char *hc_input_mark(const struct hc_input *in);
+
+const char *hc_input_format_name(enum hc_input_format f); /* "jsonl", ... "path" */
 
 /* The path of an input in the cell: "/input/NAME.EXT", with the extension of the host's file if it is short
  * and plain. */

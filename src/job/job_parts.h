@@ -7,7 +7,6 @@
 
 #define HC_JOB_VARS   256 /* most variables of a job */
 #define HC_JOB_LABELS 64  /* most labels of a job */
-#define HC_JOB_NAME   64  /* most bytes of an id, and of the name of an input, a variable or a label */
 
 extern const char hc_job_id_shape[]; /* what an id has to be, for messages */
 
@@ -23,8 +22,8 @@ int hc_job_put_input(struct hc_job *job, const char *name, const char *path, enu
 
 /* Add the content of one uploaded input, which is `node`, to `uploads`. `*file` gets the name of its file,
  * which the caller owns. */
-int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node, char **file,
-                      struct hc_error *err);
+int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node,
+                      const char *name, char **file, struct hc_error *err);
 
 /* Add a returned variable; `text` is NAME or NAME=FORMAT. Returns what is wrong, or NULL: it was added. */
 const char *hc_job_put_return(struct hc_job *job, const char *text);

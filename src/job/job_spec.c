@@ -56,14 +56,17 @@ static int parse_code(struct spec *s, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
-static int parse_input_map(struct spec *s, const cJSON *node, bool jsonl, struct hc_error *err)
+static int parse_input_map(struct spec *s, const cJSON *node, bool frames, struct hc_error *err)
 {
     if (!cJSON_IsObject(node))
         return wrong_type(s, node, "an object of name and path", err);
     const cJSON *in;
     cJSON_ArrayForEach(in, node)
     {
-        const char *bad = hc_job_bad_variable(NULL, in->string);
+        char name[HC_JOB_NAME + 2];
+        enum hc_input_format format =
+            hc_input_split(in->string, cJSON_IsString(in) ? in->valuestring : "", name);
+        const char *bad = hc_job_bad_variable(NULL, name);
         if (bad)
             return hc_json_fail(s->json, in, true, err, "%s: '%.64s': %s", node->string, in->string, bad);
         if (!cJSON_IsString(in))
@@ -73,8 +76,7 @@ static int parse_input_map(struct spec *s, const cJSON *node, bool jsonl, struct
             return hc_json_fail(s->json, in, false, err, "%s.%s: %s", node->string, in->string, bad);
         if (s->job->input_count == HC_MAX_INPUTS)
             return hc_json_fail(s->json, in, true, err, "%s: more than %d", node->string, HC_MAX_INPUTS);
-        enum hc_input_format format = jsonl ? HC_INPUT_JSONL : hc_input_format_of(in->valuestring);
-        if (hc_job_put_input(s->job, in->string, in->valuestring, format, err) < 0)
+        if (hc_job_put_input(s->job, name, in->valuestring, frames ? HC_INPUT_FRAME : format, err) < 0)
             return -1;
     }
     return 0;
@@ -88,10 +90,14 @@ static int parse_df_paths(struct spec *s, const cJSON *node, struct hc_error *er
 
 static int parse_upload(struct spec *s, const cJSON *in, struct hc_error *err)
 {
-    char *file = NULL;
-    if (hc_job_put_upload(s->uploads, s->json, in, &file, err) < 0)
+    char *file = NULL, name[HC_JOB_NAME + 2];
+    (void)hc_input_split(in->string, "", name);
+    const char *bad = hc_job_bad_variable(NULL, name);
+    if (bad)
+        return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
+    if (hc_job_put_upload(s->uploads, s->json, in, name, &file, err) < 0)
         return -1;
-    int rc = hc_job_put_input(s->job, in->string, file, hc_input_format_of(file), err);
+    int rc = hc_job_put_input(s->job, name, file, hc_input_split(in->string, file, name), err);
     free(file);
     return rc;
 }
@@ -103,9 +109,6 @@ static int parse_uploads(struct spec *s, const cJSON *node, struct hc_error *err
     const cJSON *in;
     cJSON_ArrayForEach(in, node)
     {
-        const char *bad = hc_job_bad_variable(NULL, in->string);
-        if (bad)
-            return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
         if (s->job->input_count == HC_MAX_INPUTS)
             return hc_json_fail(s->json, in, true, err, "inputs: more than %d", HC_MAX_INPUTS);
         if (parse_upload(s, in, err) < 0)
@@ -491,7 +494,7 @@ static int make_given(struct spec *s, struct hc_error *err)
         const char *text = hc_json_source(s->json, file, &len);
         if (in->format == HC_INPUT_PATH)
             return hc_json_fail(
-                s->json, file, true, err,
+                s->json, file ? file : files, true, err,
                 "inputs.%s: expected a file that is a variable's content: .csv, .json, .jsonl, "
                 ".npy or .npz",
                 in->name);

@@ -102,8 +102,8 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
     return 0;
 }
 
-int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node, char **file,
-                      struct hc_error *err)
+int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node,
+                      const char *name, char **file, struct hc_error *err)
 {
     struct parts p = {0};
     if (find_parts(&p, json, node, err) < 0)
@@ -111,7 +111,7 @@ int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, co
     const char *bad = p.file ? bad_file_name(p.file->valuestring) : NULL;
     if (bad)
         return hc_json_fail(json, p.file, false, err, "inputs.%s.file: %s", node->string, bad);
-    *file = strdup(p.file ? p.file->valuestring : node->string);
+    *file = strdup(p.file ? p.file->valuestring : name);
     if (!*file)
         return hc_fail(err, ENOMEM, "inputs.%s", node->string);
     if (take_content(uploads, json, &p, node->string, err) == 0)

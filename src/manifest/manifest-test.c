@@ -379,6 +379,28 @@ static void a_hostile_report_is_left_out_and_named(void **state)
     }
 }
 
+/* A reader of the manifest's warnings misses none, and is not misled by one. */
+static void warnings_of_a_report_are_among_the_manifests(void **state)
+{
+    struct hc_manifest m = plain();
+    struct hc_json j;
+    hc_autobuf text = {0}, report = {0};
+    (void)state;
+    (void)hc_buf_str(&report, "{\"warnings\":[\"a\\nb\\u001b\"");
+    for (int i = 0; i < 60; i++)
+        (void)hc_buf_str(&report, ",\"c\"");
+    (void)hc_buf_str(&report, "]}");
+    m.guest = hc_buf_take(&report);
+    printed(&m, false, &text, &j);
+    assert_string_equal(member(&j, "warnings.0")->valuestring, "guest: a?b?");
+    assert_string_equal(member(&j, "warnings.49")->valuestring, "guest: c");
+    assert_string_equal(member(&j, "warnings.50")->valuestring,
+                        "guest: more warnings are listed under guest");
+    assert_int_equal(cJSON_GetArraySize(member(&j, "warnings")), 51);
+    hc_json_finish(&j);
+    hc_manifest_finish(&m);
+}
+
 static void a_report_may_be_as_deep_as_fits(void **state)
 {
     char text[256];
@@ -396,7 +418,7 @@ static void a_report_may_be_as_deep_as_fits(void **state)
         printed(&m, true, &out, &j);
         assert_int_equal(hc_manifest_verify(&j, key, strlen(key), &err), 0);
         bool kept = cJSON_IsObject(member(&j, "guest"));
-        assert_int_equal(kept, hc_guest_report_check(text, strlen(text), &err) == 0);
+        assert_int_equal(kept, hc_guest_report_check(text, strlen(text), NULL, &err) == 0);
         assert_int_equal(kept, deep <= 54); /* eight around it, the report, value */
         hc_json_finish(&j);
         hc_manifest_finish(&m);
@@ -430,7 +452,7 @@ static void a_report_has_no_endless_numbers(void **state)
         int used = snprintf(text, sizeof text, "{\"results\": [");
         memset(text + used, '9', (size_t)digits);
         (void)strcpy(text + used + digits, "]}");
-        assert_int_equal(hc_guest_report_check(text, strlen(text), &err), digits <= 4300 ? 0 : -1);
+        assert_int_equal(hc_guest_report_check(text, strlen(text), NULL, &err), digits <= 4300 ? 0 : -1);
     }
 }
 
@@ -583,6 +605,7 @@ int main(void)
         cmocka_unit_test(file_names_are_kept_apart_and_readable),
         cmocka_unit_test(a_report_keeps_its_digits),
         cmocka_unit_test(a_hostile_report_is_left_out_and_named),
+        cmocka_unit_test(warnings_of_a_report_are_among_the_manifests),
         cmocka_unit_test(a_report_may_be_as_deep_as_fits),
         cmocka_unit_test(a_report_has_no_endless_numbers),
         cmocka_unit_test(a_signature_covers_content_not_spelling),

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the guest's warnings, the number and the bytes of each that are listed beside the launcher's. */
+#define GUEST_WARNINGS      50
+#define GUEST_WARNING_BYTES 1024
+
 static const char algorithm[] = "HMAC-SHA256";
 
 static const struct {
@@ -324,10 +328,12 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
 }
 
 /* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it came in, and is
- * checked again here, so that no report can make a manifest that cannot be read or breaks its schema. */
-static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, struct hc_error *err)
+ * checked again here, so that no report can make a manifest that cannot be read or breaks its schema.
+ * *warnings gets the report's warnings, owned by the caller; NULL: it has none. */
+static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, cJSON **warnings,
+                             struct hc_error *err)
 {
-    bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), err) == 0;
+    bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), warnings, err) == 0;
     if (m->guest && !fits && err->sys == ENOMEM)
         d->ok = false; /* out of memory: the report may be good, and a manifest must not say that it is not */
     (void)put_item(d, root, "guest", fits ? cJSON_CreateRaw(m->guest) : cJSON_CreateNull());
@@ -360,7 +366,25 @@ static void put_skipped(struct doc *d, cJSON *root, const struct hc_manifest *m)
     put_number(d, skipped, "more", (double)m->skipped_more);
 }
 
-static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m, const char *no_guest)
+/* Adds the guest's warnings to those of the launcher, marked as the guest's, and each on one line. */
+static void put_guest_warnings(struct doc *d, cJSON *list, const cJSON *warnings)
+{
+    const cJSON *warning;
+    int count = 0;
+    cJSON_ArrayForEach(warning, warnings)
+    {
+        hc_autobuf text = {0};
+        if (++count > GUEST_WARNINGS)
+            return put_text(d, list, NULL, "guest: more warnings are listed under guest");
+        hc_plain_line(warning->valuestring);
+        (void)hc_buf_fmt(&text, "guest: %s", warning->valuestring);
+        d->ok &= !text.failed;
+        put_bytes(d, list, NULL, text.data, text.len < GUEST_WARNING_BYTES ? text.len : GUEST_WARNING_BYTES);
+    }
+}
+
+static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m, const cJSON *of_guest,
+                         const char *no_guest)
 {
     cJSON *list = put_list(d, root, "warnings");
     for (size_t i = 0; i < m->warning_count; i++)
@@ -369,6 +393,7 @@ static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m
         put_text(d, list, NULL, "more was refused than is listed under denials");
     if (m->tools.more)
         put_text(d, list, NULL, "more tools were called than are listed under tools");
+    put_guest_warnings(d, list, of_guest);
     if (!no_guest)
         return;
     char why[512];
@@ -559,12 +584,14 @@ static cJSON *build_document(const struct hc_manifest *m)
     put_process(&d, root, m);
     put_stream(&d, root, "stdout", &m->out);
     put_stream(&d, root, "stderr", &m->err);
-    const char *no_guest = put_guest(&d, root, m, &report_err);
+    cJSON *of_guest = NULL;
+    const char *no_guest = put_guest(&d, root, m, &of_guest, &report_err);
     put_artifacts(&d, root, "figures", m->figures, m->figure_count);
     put_artifacts(&d, root, "files", m->files, m->file_count);
     put_skipped(&d, root, m);
     put_code(&d, root, m);
-    put_warnings(&d, root, m, no_guest);
+    put_warnings(&d, root, m, of_guest, no_guest);
+    cJSON_Delete(of_guest);
     put_denials(&d, root, m);
     put_tools(&d, root, m);
     if (m->runs)

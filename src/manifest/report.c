@@ -176,7 +176,7 @@ static int check_shape(const struct hc_json *j, struct hc_error *err)
     return 0;
 }
 
-int hc_guest_report_check(const char *text, size_t len, struct hc_error *err)
+int hc_guest_report_check(const char *text, size_t len, cJSON **warnings, struct hc_error *err)
 {
     struct hc_json j;
     hc_autoscan scan;
@@ -187,6 +187,8 @@ int hc_guest_report_check(const char *text, size_t len, struct hc_error *err)
     if (hc_scan_numbers(&scan, "report", err) < 0 || hc_json_parse(&j, "report", text, len, err) < 0)
         return -1;
     int rc = check_shape(&j, err);
+    if (rc == 0 && warnings)
+        *warnings = cJSON_DetachItemFromObjectCaseSensitive(j.root, "warnings");
     hc_json_finish(&j);
     return rc;
 }

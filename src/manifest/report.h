@@ -10,7 +10,8 @@
  * missing}]), "columns" ({input: [names]}), "warnings", "exit", "complete", "results" (anything), "returned"
  * ({name: {"type", "path", "mime", "error": strings, "json": anything}}), "displays" ([objects]); each member
  * may be missing, and no other is allowed. A report that is nested too deeply for a manifest is refused.
- * HC_EXIT_DATA. */
-int hc_guest_report_check(const char *text, size_t len, struct hc_error *err);
+ * HC_EXIT_DATA. *warnings gets the list "warnings", owned by the caller, and stays as it is if there is none;
+ * `warnings` may be NULL. */
+int hc_guest_report_check(const char *text, size_t len, cJSON **warnings, struct hc_error *err);
 
 #endif

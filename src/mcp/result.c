@@ -11,6 +11,7 @@
 #define MAX_TEXT     ((size_t)48 << 10) /* most bytes of one stream or value in an answer */
 #define HEAD         ((size_t)32 << 10) /* bytes from the beginning of a longer text; the rest is from its end */
 #define MAX_LISTED   100                /* most files in one answer */
+#define EXACT        "application/vnd.hotcell.value+json"
 #define MAX_IMAGES   8                  /* most images in one answer */
 #define MAX_DISPLAYS 50                 /* displays in an answer */
 #define IMAGE_BYTES  ((int64_t)6 << 20) /* most bytes of all images */
@@ -95,6 +96,8 @@ static cJSON *forms(const cJSON *from)
     cJSON *to = cJSON_CreateObject();
     cJSON_ArrayForEach(form, from)
     {
+        if (strcmp(form->string, EXACT) == 0) /* for programs: a model reads the text */
+            continue;
         char *text = cJSON_PrintUnformatted(form);
         if (text && strlen(text) <= MAX_TEXT)
             (void)cJSON_AddRawToObject(to, form->string, text);

@@ -53,17 +53,19 @@ static void bind_variables(const struct hc_handover *h, PyObject *space)
 }
 
 /* Loads one input into `space`, and the names of its columns into `columns`. The frozen function returns
- * (value, columns, None) or (None, None, message). */
+ * (value, columns, None, warning) or (None, None, message, None). */
 static void bind_input(const struct hc_handover_input *input, PyObject *space, PyObject *columns)
 {
     hc_autopy *read_npz =
-        strcmp(input->format, "npz") == 0 ? hc_frozen_function("frames", "read_frame") : Py_NewRef(Py_None);
+        strcmp(input->format, "npz") == 0 ? hc_frozen_function("values", "read_file") : Py_NewRef(Py_None);
     hc_autopy *loaded =
         read_npz ? hc_frozen_call("data", "load", "(sssO)", input->name, input->path, input->format, read_npz)
                  : NULL;
-    PyObject *value, *names, *message; /* borrowed from `loaded` */
-    if (!loaded || !PyArg_ParseTuple(loaded, "OOO", &value, &names, &message))
+    PyObject *value, *names, *message, *warning; /* borrowed from `loaded` */
+    if (!loaded || !PyArg_ParseTuple(loaded, "OOOO", &value, &names, &message, &warning))
         hc_fail_python("load the job's data");
+    if (warning != Py_None)
+        hc_report_warn_early(warning);
     if (message != Py_None)
         hc_reject(&(struct hc_rejection){.rule = "input", .message = message});
     if (PyDict_SetItemString(space, input->name, value) < 0 ||

@@ -172,7 +172,7 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
     PyObject *values, *names, *why; /* borrowed from `given` */
     if (!o->handover.job.has_given)
         return 0;
-    hc_autopy *read_npz = hc_frozen_function("frames", "read_frame");
+    hc_autopy *read_npz = hc_frozen_function("values", "read_file");
     hc_autopy *given = read_npz ? hc_frozen_call("data", "given", "(y#O)", o->handover.json.text,
                                                  (Py_ssize_t)o->handover.json.len, read_npz)
                                 : NULL;

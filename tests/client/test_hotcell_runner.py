@@ -116,6 +116,10 @@ def test_a_frame_that_cannot_be_loaded(runner, tmp_path):
     done = runner("1", tree=None, df_paths={"df": str(path)})
     assert done.returncode == 2 and done.result["exit_code"] == 2
     assert done.stderr.startswith(f"Could not load DataFrame df from {path}: ")
+    path.unlink()
+    done = runner("1", tree=None, df_paths={"df": str(path)})
+    assert done.returncode == 2 and done.result["exit_code"] == 2
+    assert done.stderr.startswith(f"Could not load DataFrame df from {path}: No such file or directory")
 
 
 def test_frames_figures_and_code(runner, tmp_path):

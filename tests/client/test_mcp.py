@@ -163,6 +163,13 @@ def test_a_program_that_fails(quiet, code, status, says):
     assert says in text(result)
 
 
+def test_what_was_left_out_is_said(quiet):
+    result = quiet.tool("run_python", code="(0.5, 'x' * 3_000_000)")
+    said = result["structuredContent"]["warnings"]
+    assert said and all(line.startswith("guest: The ") for line in said) and said[0] in text(result)
+    assert "application/vnd.hotcell.value+json" not in quiet.tool("run_python", code="(1,)")["structuredContent"]["value"]
+
+
 def test_each_program_starts_from_nothing(quiet):
     quiet.run("leftover = 1")
     assert "NameError" in text(quiet.tool("run_python", code="leftover"))

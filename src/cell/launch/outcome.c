@@ -213,7 +213,7 @@ static int parse_report(struct hc_manifest *m, struct hc_buf *body, struct guest
                         struct hc_error *err)
 {
     struct hc_json j;
-    if (hc_guest_report_check(body->data, body->len, err) < 0 ||
+    if (hc_guest_report_check(body->data, body->len, NULL, err) < 0 ||
         hc_json_parse(&j, "report", body->data, body->len, err) < 0)
         return -1;
     claims->complete = hc_json_is_true(j.root, "complete");

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECOND 1000000000LL /* in nanoseconds */
 
@@ -338,6 +339,24 @@ bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *poli
     return true;
 }
 
+/* Rejects the program if a data file is missing from which the older runner makes a data frame: its callers
+ * expect the same message and status for this as for a malformed file. true: it did. */
+static bool check_frames(const struct hc_job *job, struct hc_manifest *m)
+{
+    for (size_t i = 0; i < job->input_count; i++) {
+        const struct hc_input *in = &job->inputs[i];
+        if (in->format != HC_INPUT_FRAME || faccessat(AT_FDCWD, in->path, R_OK, AT_EACCESS) == 0)
+            continue;
+        m->rejection.set = true;
+        (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "input");
+        (void)snprintf(m->rejection.message, sizeof m->rejection.message,
+                       "Could not load DataFrame %s from %.300s: %s", in->name, in->path, strerror(errno));
+        hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
+        return true;
+    }
+    return false;
+}
+
 static const struct hc_enforced_by by_nothing = {
 #define HC_ENFORCED(name) .name = "none",
 #include "policy/limits.def"
@@ -382,7 +401,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     if (rc == 0)
         rc = hc_redactor_new(&l.redactor, r->policy->rules, err);
     if (rc == 0) {
-        bool rejected = hc_launch_check_size(r->job, r->policy, m);
+        bool rejected = hc_launch_check_size(r->job, r->policy, m) || check_frames(r->job, m);
         rc = rejected ? hc_launch_prepare_output(&l, err) : run_cell(&l, ahead, err);
     }
     if (rc < 0)

@@ -191,9 +191,10 @@ static bool add_inputs(cJSON *root, const struct hc_manifest *m)
 /* Add the input's absolute path, which is valid in any working directory. */
 static bool add_path(cJSON *to, const struct hc_input *in)
 {
-    char *path = realpath(in->path, NULL);
+    char *path = realpath(in->path, NULL), name[HC_JOB_NAME + 8];
     const char *text = path ? path : in->path;
-    bool ok = add_item(to, in->name, make_text(text));
+    (void)snprintf(name, sizeof name, "%s%s", in->name, hc_input_mark(in));
+    bool ok = add_item(to, name, make_text(text));
     free(path);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cell/session/session_out.h"
 #include "policy/options.h"
+#include "wire/events.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -64,6 +65,13 @@ static const char *state_text(int run, char out[64])
     return out;
 }
 
+/* A manifest on one line, in its own order: the order of a dict counts, which a canonical form would sort. */
+static int one_line(const struct hc_buf *manifest, struct hc_buf *line, struct hc_error *err)
+{
+    hc_json_one_line(line, manifest->data, manifest->len);
+    return line->failed ? hc_fail(err, ENOMEM, "manifest") : 0;
+}
+
 static void answer_result(struct client *c, const struct hc_session_result *r)
 {
     hc_autobuf text = {0};
@@ -71,7 +79,7 @@ static void answer_result(struct client *c, const struct hc_session_result *r)
     char state[64];
     struct hc_error err;
     if (hc_manifest_print(r->m, c->t->key, c->t->key_len, &text, &err) < 0 ||
-        hc_json_canonical(text.data, text.len, NULL, &line, &err) < 0) {
+        one_line(&text, &line, &err) < 0) {
         c->failed = true;
         hc_warn("%s", err.text);
         return;
@@ -466,7 +474,7 @@ static int close_session(struct client *c, enum hc_session_end end, struct hc_er
     hc_autobuf text = {0};
     hc_autobuf line = {0};
     if (hc_session_close(c->session, end, c->t->key, c->t->key_len, &text, err) < 0 ||
-        hc_json_canonical(text.data, text.len, NULL, &line, err) < 0)
+        one_line(&text, &line, err) < 0)
         return -1;
     cJSON *o = new_event("end");
     (void)cJSON_AddStringToObject(o, "reason", ends[end].name);

@@ -16,7 +16,7 @@ from .errors import (CommandError, DaemonLost, DaemonUnavailable, HotcellError, 
                      Problem, QuotaProblem, TamperedError, UsageError)
 from .jobs import acheck, arun, averify, check, run, verify
 from .launcher import find_binary
-from .results import (Check, Denial, Error, Figure, File, Finding, Rejection, Result, Returned, Stream, Usage)
+from .results import (Check, Denial, Error, Figure, File, Finding, Rejection, Repr, Result, Returned, Stream, Usage)
 from .session import Run, Session, SessionEnded
 from .tools import Tool
 
@@ -26,7 +26,7 @@ __all__ = [
     "Admin", "AsyncAdmin", "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonSession",
     "DaemonUnavailable", "Denial", "Error", "Figure", "File", "Finding", "HotcellError", "InputError", "InputProblem",
     "Job", "JobError", "LaunchFailed", "LaunchProblem", "NeedsSession", "NotFound", "NotInstalled", "PolicyError",
-    "PolicyProblem", "Problem", "QuotaProblem", "Rejection", "Result", "Returned", "Run", "Session", "SessionEnded",
+    "PolicyProblem", "Problem", "QuotaProblem", "Rejection", "Repr", "Result", "Returned", "Run", "Session", "SessionEnded",
     "Stream", "TamperedError", "Tool", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary",
     "run", "verify",
 ]

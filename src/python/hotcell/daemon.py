@@ -14,7 +14,7 @@ from urllib.parse import quote_from_bytes
 from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import contents, limits_of, list_of, path_of, to_json
+from .staging import contents, limits_of, path_of, returns_of, to_json
 from .tools import Tool, Tools, failure_of, tools_by_name
 from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
                    result_of, watched)
@@ -59,7 +59,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
         "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None, "labels": labels,
         "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
-        "return": list_of(returns, "returns") or None,
+        "return": returns_of(returns) or None,
     }
     return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
 

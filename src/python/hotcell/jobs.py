@@ -12,7 +12,7 @@ from .daemon import checked, run_flow, spec_of
 from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .results import Check, Result, check_from_json, result_from_manifest
-from .staging import Staging, limits_of, list_of, path_of, to_json
+from .staging import Staging, limits_of, list_of, path_of, returns_of, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
 
@@ -38,12 +38,12 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
 
     policy      name, path, or a policy as a dict; None: the policy "default"
     tree        name or path of the root file system; None: the policy's tree
-    inputs      name: path of a file, pandas DataFrame or numpy array; the program gets a variable of that name
+    inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
     vars        name: JSON value; the program gets a variable of that name
     output_dir  directory for results; None: hotcell-output/JOB_ID below the current directory, made if there are results
     limits      members of a policy's "limits"; sizes are bytes or "512M", durations seconds or "90s"
     seed        makes random numbers and hashes repeatable, 0 to 4294967295
-    returns     names of variables to return, or "NAME=FORMAT": json, npy, csv, jsonl
+    returns     names of variables to return as themselves, or "NAME=FORMAT": json, npy, csv, jsonl
     persist_code  keep the program with its results
     tenant, job_id, labels  are written into the manifest
     sign        key file to sign the manifest with
@@ -185,7 +185,7 @@ class _Job:
         for name, value in (("policy", policy_argument(policy, self._staging)),
                             ("limits", limits_of(limits, timeout=timeout, memory=memory)),
                             ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),
-                            ("return", list_of(returns, "returns")),
+                            ("return", returns_of(returns)),
                             ("output_dir", path_of(output_dir, "output_dir") if output_dir is not None else None)):
             if value:
                 spec[name] = value

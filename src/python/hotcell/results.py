@@ -6,6 +6,7 @@ come from the program's own process, and are as trustworthy as the program; the 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -14,11 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from . import facts
+from . import facts, values
 from .errors import TamperedError
 from .facts import Denial, Usage
 
 STATUSES = tuple(facts.STATUSES)
+
+
+class Repr(str):
+    """The text of a value that did not come back as itself: its class is not carried, it is too large, or this process lacks
+    the library that it needs. A str that the program returned is never of this class."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +174,15 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """The last expression's value: as JSON if it can be, else its repr. None if there is none."""
+        """The last expression's value, as itself: also a tuple, a Decimal, a data frame. Values of other classes become the
+        JSON that they are like, or a Repr. None if there is none. ValueError if the program's process has sent a malformed one."""
         bundle = self.bundle
-        return bundle["application/json"] if "application/json" in bundle else bundle.get("text/plain")
+        if values.MIME in bundle:
+            with contextlib.suppress(ImportError):
+                return values.untagged(bundle[values.MIME])
+        if "application/json" in bundle:
+            return bundle["application/json"]
+        return Repr(bundle["text/plain"]) if isinstance(bundle.get("text/plain"), str) else None
 
     @property
     def displays(self) -> Tuple[Dict[str, Any], ...]:
@@ -204,8 +216,8 @@ class Result:
 class Returned(Mapping[str, Any]):
     """The variables that a job returned, as a mapping; each is loaded when it is looked up.
 
-    JSON values stay as they are; arrays become numpy arrays, frames pandas DataFrames. A variable that could not be
-    returned raises KeyError with the reason; `why(name)` returns the reason.
+    Values come back as themselves. A variable that could not be returned raises KeyError with the reason; `why(name)`
+    returns the reason. ValueError: the program's process has sent a malformed value.
     """
 
     def __init__(self, result: Result) -> None:
@@ -216,8 +228,9 @@ class Returned(Mapping[str, Any]):
         entry = self._entries[name]
         if entry.get("error"):
             raise KeyError(f"{name}: {entry['error']}")
+        tagged = entry.get("mime") == values.MIME
         value = entry["json"] if "json" in entry else _load(self._result.file(entry["path"]))
-        return _as_type(value, entry.get("type"))
+        return values.untagged(value) if tagged else _as_type(value, entry.get("type"))
 
     def __iter__(self) -> Any:
         return (name for name, entry in self._entries.items() if not entry.get("error"))
@@ -245,7 +258,7 @@ def _load(file: File) -> Any:
     """Load a variable from its file. It never unpickles, as the file comes from a cell."""
     content = file.read()
     if file.path.endswith(".npz"):
-        return _load_frame(content)
+        return _load_packed(content)
     if file.path.endswith(".npy"):
         import numpy
         return numpy.load(io.BytesIO(content), allow_pickle=False)
@@ -258,21 +271,19 @@ def _load(file: File) -> Any:
     return json.loads(content) if file.path.endswith(".json") else content
 
 
-def _load_frame(content: bytes) -> Any:
-    """Load a frame from a file that a hostile program may have made: compressed members, which could be far larger than
+def _load_packed(content: bytes) -> Any:
+    """Load a value from a .npz file that a hostile program may have made: compressed members, which could be far larger than
     the file, are refused, and every error is a ValueError."""
     import zipfile
-
-    from .frames import read_frame
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as members:
             if any(member.compress_type != zipfile.ZIP_STORED for member in members.infolist()):
                 raise ValueError("compressed")
-        return read_frame(io.BytesIO(content))
+        return values.read_file(io.BytesIO(content), len(content))
     except ImportError:
         raise
     except Exception as error:
-        raise ValueError(f"not a data frame: {error}") from error
+        raise ValueError(f"not a value of hotcell: {error}") from error
 
 
 # ---- from a manifest ----

@@ -15,7 +15,7 @@ from .errors import HotcellError, InputError, JobError, LaunchFailed, NotInstall
 from .jobs import DEFAULT_OUTPUT, Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .results import Result, result_from_manifest
-from .staging import Staging, contents, limits_of, list_of, mapping_of, to_json
+from .staging import Staging, contents, limits_of, list_of, mapping_of, returns_of, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 
 
@@ -63,7 +63,7 @@ class Session:
 
     policy      name, path, or a policy as a dict; None: the policy "default"
     tree        name or path of the root file system; None: the policy's
-    inputs      name: path of a file, pandas DataFrame or numpy array; a variable of that name
+    inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
     output_dir  directory for files, figures and manifest.json; None: hotcell-output/SESSION below the current directory
     limits      members of a policy's "limits"; limits of time and output apply to each run
     timeout, memory  short for limits["timeout"] and limits["memory"]
@@ -276,7 +276,7 @@ def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optio
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
     """The request for a run, see hotcell-session(1). InputError for inputs that are not valid."""
-    rest = {"vars": vars, "return": list_of(returns, "returns"), "limits": limits_of(limits, timeout=timeout),
+    rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
             "persist_code": persist_code, "inputs": contents(inputs)}
     return {"code": code, **{name: value for name, value in rest.items() if value}}
 

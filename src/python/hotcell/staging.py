@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Dict, List, Mapping, Optional, Type
 
 from .errors import InputError
-from .frames import write_frame
+from .values import write_file
 
 
 def module(name: str) -> Any:
@@ -32,6 +32,12 @@ def is_array(value: object) -> bool:
     """Whether it is a numpy array."""
     numpy = module("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def is_column(value: object) -> bool:
+    """Whether it is a pandas Series or Index."""
+    pandas = module("pandas")
+    return pandas is not None and isinstance(value, (pandas.Series, pandas.Index))
 
 
 def mapping_of(value: object, what: str) -> Mapping[str, Any]:
@@ -52,6 +58,11 @@ def list_of(value: object, what: str) -> List[Any]:
     if not isinstance(value, abc.Iterable):
         raise InputError(f"{what}: expected a list, got {type(value).__name__}")
     return list(value)
+
+
+def returns_of(returns: object) -> List[Any]:
+    """The argument `returns`: variables without a format come back as themselves."""
+    return [f"{name}=exact" if isinstance(name, str) and "=" not in name else name for name in list_of(returns, "returns")]
 
 
 def path_of(value: object, what: str) -> str:
@@ -124,28 +135,22 @@ class Staging:
             return os.fspath(value)
         if not name.isidentifier():
             raise InputError(f"inputs: {name!r} is no Python identifier")
-        if is_frame(value):
-            return self._frame(name, value)
-        if is_array(value):
-            return self._array(name, value)
-        raise InputError(f"inputs: {name}: expected a path, a pandas DataFrame or a numpy array, got "
+        if is_array(value) and type(value) is module("numpy").ndarray and not value.dtype.hasobject:
+            path = self.directory / f"{name}.npy"
+            module("numpy").save(path, value, allow_pickle=False)
+            return str(path)
+        if is_frame(value) or is_array(value) or is_column(value):
+            return self._packed(name, value)
+        raise InputError(f"inputs: {name}: expected a path, a pandas DataFrame, Series or Index, or a numpy array, got "
                          f"{type(value).__name__}; give plain values with vars=")
 
-    def _frame(self, name: str, frame: Any) -> str:
+    def _packed(self, name: str, value: Any) -> str:
         path = self.directory / f"{name}.npz"
         try:
             with open(path, "wb") as file:
-                write_frame(file, frame)
+                write_file(file, value)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InputError(f"inputs: {name}: {error}") from error
-        return str(path)
-
-    def _array(self, name: str, array: Any) -> str:
-        path = self.directory / f"{name}.npy"
-        try:
-            module("numpy").save(path, array, allow_pickle=False)
-        except ValueError as error:
-            raise InputError(f"inputs: {name}: an array of objects cannot go into a cell ({error})") from error
         return str(path)
 
     def empty(self) -> str:

@@ -1,4 +1,4 @@
-"""Write Python files as C: freeze.py guest_*.py frames.py > harness.inc
+"""Write Python files as C: freeze.py guest_*.py values.py > harness.inc
 
 Each file becomes a marshalled code object in a table of {name, bytes, size}; the name is the file's without
 "guest_". All are compiled under one file name, by which tracebacks recognise them and leave them out.

@@ -6,15 +6,49 @@ def variables(document):
     return json.loads(document)["vars"]
 
 
-def load(name, path, form, read_npz, called=None):
-    """Load one input: returns (value, names of its columns or None, None), or (None, None, why not). `path` is a path or an
+def load(name, path, form, read_npz):
+    """Load one input from its path: returns (value, names of its columns or None, None, None), or for a table that pandas cannot
+    read as it is (its path, None, None, a warning), or (None, None, why it cannot be loaded, None)."""
+    value, names, why, error = read(name, path, form, read_npz, path)
+    if why is None or form not in TABLES or isinstance(error, ImportError):
+        return value, names, why, None
+    return path, None, None, (f"{name} is the path of the file, as pandas cannot read {path} as it is: {first_line(error)}. "
+                              f"To read it: {advice(name, path, form, error)}")
+
+
+def read(name, file, form, read_npz, called):
+    """Returns (value, names of its columns or None, None, None), or (None, None, why not, the exception). `file` is a path or an
     open file, whose name for messages is `called`."""
     kind, reader = READERS[form]
     try:
-        value = (reader or read_npz)(path)
-        return value, columns(value), None
+        value = (reader or read_npz)(file)
+        return value, columns(value), None, None
     except Exception as error:
-        return None, None, f"Could not load {kind} {name} from {called or path}: {str(error).strip() or type(error).__name__}"
+        return None, None, f"Could not load {kind} {name} from {called}: {str(error).strip() or type(error).__name__}", error
+
+
+def first_line(error):
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+
+
+def advice(name, path, form, error):
+    """How the program may read a table that pandas cannot read as it is."""
+    with open(path, "rb") as file:
+        start = file.read(65536)
+    if not start.strip():
+        return "the file is empty"
+    line, options = start.splitlines()[0], []
+    if isinstance(error, UnicodeError):
+        options.append('encoding="utf-16"' if start[:2] in UTF16 else 'encoding="latin-1"')
+    if form == "csv":
+        sep = max(",;\t|", key=lambda mark: line.count(mark.encode()))
+        options += [f"sep={sep!r}"] if sep != "," else []
+        return f"pd.read_csv({', '.join([name, *(options or [SKIP])])})"
+    if not options and form == "json" and line[:1] == b"{":
+        options.append("lines=True")
+    if not options:
+        return f"open({name}).read()"
+    return f"pd.read_json({', '.join([name, *options])})"
 
 
 def given(document, read_npz):
@@ -27,7 +61,7 @@ def given(document, read_npz):
     for each in json.loads(document)["given"]:
         name, file = each["name"], each["file"]
         content = file["text"].encode() if "text" in file else base64.b64decode(file["data"])
-        value, found, why = load(name, io.BytesIO(content), each["format"], read_npz, file.get("file", name))
+        value, found, why, _ = read(name, io.BytesIO(content), each["format"], read_npz, file.get("file", name))
         if why is not None:
             return None, None, why
         values[name] = value
@@ -63,7 +97,11 @@ def read_npy(path):
         return numpy.load(file, allow_pickle=False)
 
 
+SKIP = 'on_bad_lines="skip"'
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+TABLES = ("csv", "json", "jsonl")
 READERS = {
+    "frame": ("DataFrame", read_jsonl),
     "jsonl": ("DataFrame", read_jsonl),
     "json": ("DataFrame", read_json),
     "csv": ("DataFrame", read_csv),

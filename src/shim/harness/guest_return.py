@@ -12,13 +12,13 @@ class NotJson(ValueError):
     pass
 
 
-def collect(space, wanted, output, room, write_frame):
+def collect(space, wanted, output, room):
     """Returns {name: entry of the manifest} for `wanted`, [{"name", "format"}]; at most `room` bytes of JSON in all."""
     room //= len(wanted)
     found = {}
     for row in wanted:
         try:
-            found[row["name"]] = one(space, row["format"], Place(output, row["name"], room, write_frame))
+            found[row["name"]] = one(space, row["format"], Place(output, row["name"], room))
         except TimeoutError as error:
             found[row["name"]] = {"error": describe(error)}
             break
@@ -56,8 +56,7 @@ def type_name(value):
 class Place:
     """The place for one variable: the manifest, or a file of its name."""
 
-    def __init__(self, output, name, room, write_frame):
-        self.write_frame = write_frame
+    def __init__(self, output, name, room):
         self.output = output
         self.name = name
         self.room = min(room, INLINE)
@@ -74,12 +73,12 @@ class Place:
             raise
         return {"path": f"values/{self.name}.{suffix}", "mime": mime}
 
-    def json(self, value):
+    def json(self, value, mime="application/json"):
         import json
         text = json.dumps(value, allow_nan=False)
         if len(text) <= self.room:
-            return {"json": value}
-        return self.file("json", "application/json", lambda file: file.write(text), "w")
+            return {"json": value} if mime == "application/json" else {"json": value, "mime": mime}
+        return self.file("json", mime, lambda file: file.write(text), "w")
 
 
 def discard(path, folder):
@@ -125,10 +124,20 @@ def as_jsonl(value, place):
 
 
 def as_exact(value, place):
-    """As as_auto, but data frames keep their types and index (frames.py), for the Python package."""
-    if not is_a(value, "pandas", "DataFrame"):
-        return as_auto(value, place)
-    return place.file("npz", "application/x-npz", lambda file: place.write_frame(file, value))
+    """The value as itself, for the Python package (values.py). Only values that are like JSON, such as an OrderedDict, may be
+    of a class that is not carried."""
+    if is_a(value, "numpy", "ndarray") and type(value) is sys.modules["numpy"].ndarray and not value.dtype.hasobject:
+        return as_npy(value, place)
+    encoder = part("values", "Packed")()
+    try:
+        node = encoder.encode(value, 0)
+    except TypeError:
+        if is_a(value, "pandas", "DataFrame", "Series", "Index") or is_a(value, "numpy", "ndarray"):
+            raise
+        return as_json(value, place)
+    if encoder.arrays:
+        return place.file("npz", "application/x-npz", lambda file: part("values", "pack")(file, encoder, node))
+    return place.json(node, part("values", "tagged_mime")() if encoder.tags else "application/json")
 
 
 WRITERS = {"exact": as_exact, "auto": as_auto, "json": as_json, "npy": as_npy, "csv": as_csv, "jsonl": as_jsonl}

@@ -15,14 +15,6 @@ static size_t share(const struct hc_report *r, size_t part)
     return r->max / part;
 }
 
-void hc_report_init(struct hc_report *r, size_t max)
-{
-    *r = (struct hc_report){.max = max < 4096 ? 4096 : max};
-    r->error.max = share(r, 4);
-    r->figures.max = r->columns.max = r->warnings.max = share(r, 8);
-    r->results.max = r->returned.max = hc_report_room(r);
-}
-
 void hc_report_finish(struct hc_report *r)
 {
     struct hc_buf *const all[] = {&r->error,   &r->value,    &r->figures,  &r->columns, &r->warnings,
@@ -34,6 +26,16 @@ void hc_report_finish(struct hc_report *r)
 size_t hc_report_room(const struct hc_report *r)
 {
     return share(r, 8);
+}
+
+static PyObject *early; /* owned: a list of warnings for the next report; NULL: none */
+
+void hc_report_warn_early(PyObject *text)
+{
+    if (!early)
+        early = PyList_New(0);
+    if (!early || PyList_Append(early, text) < 0)
+        PyErr_Clear();
 }
 
 /* Appends an item to a comma-separated list. false: it does not fit, and the list is unchanged. */
@@ -51,6 +53,17 @@ static void warn_str(struct hc_report *r, PyObject *text)
     hc_autobuf item = {0};
     (void)hc_json_str(&item, text, 1024);
     (void)add_item(&r->warnings, &item);
+}
+
+void hc_report_init(struct hc_report *r, size_t max)
+{
+    *r = (struct hc_report){.max = max < 4096 ? 4096 : max};
+    r->error.max = share(r, 4);
+    r->figures.max = r->columns.max = r->warnings.max = share(r, 8);
+    r->results.max = r->returned.max = hc_report_room(r);
+    for (Py_ssize_t i = 0; early && i < PyList_GET_SIZE(early); i++)
+        warn_str(r, PyList_GET_ITEM(early, i));
+    Py_CLEAR(early);
 }
 
 void hc_report_warn(struct hc_report *r, const char *text)

@@ -46,6 +46,8 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms);
 size_t hc_report_value_room(const struct hc_report *r);
 /* Adds a warning, UTF-8. */
 void hc_report_warn(struct hc_report *r, const char *text);
+/* Has the next report that is begun warn, too: for what is seen before the program. `text` is a str. */
+void hc_report_warn_early(PyObject *text);
 
 /* Sends the report; `status` is the exit status of the process. -1: no memory, or the launcher is gone. */
 int hc_report_send(struct hc_report *r, int status, struct hc_error *err);

@@ -5,6 +5,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 
+#include <math.h>
 #define OUTPUT "/output" /* the cell's directory for results */
 
 /* Seconds that methods of the guest's objects may take, as they may never return. */
@@ -45,28 +46,14 @@ static void keep_results(const struct hc_handover_job *job, PyObject *space, str
     PyErr_Clear();
 }
 
-static bool wants_exact(const cJSON *wanted)
-{
-    const cJSON *row;
-    cJSON_ArrayForEach(row, wanted)
-    {
-        if (strcmp(hc_json_text(row, "format"), "exact") == 0)
-            return true;
-    }
-    return false;
-}
-
 static void keep_returned(const struct hc_handover_job *job, PyObject *space, struct hc_report *report)
 {
     if (!job->returns || !job->returns->child)
         return;
     hc_autopy *rows = hc_py_from_json(job->returns);
-    hc_autopy *write_frame =
-        wants_exact(job->returns) ? hc_frozen_function("frames", "write_frame") : Py_NewRef(Py_None);
-    hc_autopy *returned = rows && write_frame
-                              ? hc_frozen_call("return", "collect", "(OOsnO)", space, rows, OUTPUT,
-                                               (Py_ssize_t)hc_report_room(report), write_frame)
-                              : NULL;
+    hc_autopy *returned = rows ? hc_frozen_call("return", "collect", "(OOsn)", space, rows, OUTPUT,
+                                                (Py_ssize_t)hc_report_room(report))
+                               : NULL;
     if (returned)
         hc_report_returned(report, returned);
     else
@@ -90,12 +77,43 @@ static bool may_have_forms(PyObject *value)
     return PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_HEAPTYPE) && !PyType_Check(value);
 }
 
+/* Is JSON all that there is to the value? Strings that JSON cannot hold are not looked for in long texts: all
+ * but ASCII goes to the frozen part. */
+static bool is_plain_json(PyObject *value)
+{
+    int overflow;
+    if (value == Py_None || PyBool_Check(value))
+        return true;
+    if (PyFloat_CheckExact(value))
+        return isfinite(PyFloat_AS_DOUBLE(value));
+    if (PyLong_CheckExact(value))
+        return PyLong_AsLongLongAndOverflow(value, &overflow) != -1 || !overflow;
+    return PyUnicode_CheckExact(value) && PyUnicode_IS_ASCII(value) &&
+           strlen(PyUnicode_AsUTF8(value)) == (size_t)PyUnicode_GET_LENGTH(value);
+}
+
+/* Adds the form from which the Python package makes the value itself, if plain JSON is not that. */
+static void add_exact_form(PyObject *value, PyObject *forms, struct hc_report *report)
+{
+    if (is_plain_json(value))
+        return;
+    hc_autopy *mime = hc_frozen_call("values", "tagged_mime", "()");
+    hc_autopy *exact =
+        mime ? hc_frozen_call("values", "tagged", "(On)", value, (Py_ssize_t)hc_report_value_room(report))
+             : NULL;
+    if (exact && exact != Py_None)
+        (void)PyDict_SetItem(forms, mime, exact);
+}
+
 static void keep_value(PyObject *value, struct hc_report *report)
 {
     hc_autopy *state = may_have_forms(value) ? hc_frozen_call("hooks", "drawing", "()") : NULL;
     hc_autopy *forms = state ? hc_frozen_call("value", "forms", "(OOsn)", value, state, OUTPUT,
                                               (Py_ssize_t)hc_report_value_room(report))
-                             : NULL;
+                             : PyDict_New();
+    PyErr_Clear();
+    if (forms && PyDict_Check(forms))
+        add_exact_form(value, forms, report);
     PyErr_Clear();
     hc_report_value(report, value, forms && PyDict_Check(forms) ? forms : NULL);
 }

@@ -6,6 +6,9 @@
 /* Bytes of the keys, quotes, commas and braces of a bundle. */
 #define FRAME_BYTES 64
 
+/* Bytes of a value's text that a large form in JSON must leave. */
+#define LEAST_TEXT 1024
+
 /* "<unprintable Name object: ValueError: text>" for the exception that is set, which is cleared. New
  * reference; NULL without memory. */
 static PyObject *unprintable(PyObject *value)
@@ -83,17 +86,25 @@ static void add_forms(struct hc_buf *out, size_t end, PyObject *forms, bool has_
     }
 }
 
+/* The bytes that the text of a value may have: half of the budget, or less if the JSON then fits too. */
+static size_t text_budget(size_t budget, size_t json)
+{
+    size_t half = (budget - FRAME_BYTES) / 2;
+    bool fits = json + FRAME_BYTES + LEAST_TEXT <= budget;
+    return fits && budget - FRAME_BYTES - json < half ? budget - FRAME_BYTES - json : half;
+}
+
 bool hc_value_bundle(struct hc_buf *out, PyObject *text, PyObject *value, PyObject *forms, size_t budget,
                      PyObject *left_out)
 {
     size_t end = out->len + budget - 1; /* room for the closing brace */
+    hc_autobuf json = {.max = budget};
+    bool is_json = value != Py_None && hc_json_value(&json, value);
     (void)hc_buf_str(out, "{\"text/plain\":");
-    bool whole = text && hc_json_str(out, text, (budget - FRAME_BYTES) / 2);
+    bool whole = text && hc_json_str(out, text, text_budget(budget, is_json ? json.len : 0));
     if (!text)
         (void)hc_buf_str(out, "\"\"");
 
-    hc_autobuf json = {.max = budget};
-    bool is_json = value != Py_None && hc_json_value(&json, value);
     if ((is_json || json.failed) && !add_whole(out, end, "application/json", &json)) {
         hc_autopy *mime = PyUnicode_FromString("application/json");
         (void)(mime ? PyList_Append(left_out, mime) : 0);

@@ -36,6 +36,7 @@ from ..jobs import arun
 from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_frame
+from ..values import MIME
 from . import skills
 from .allow import (AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PreDeny, UrlPolicy, allow, allow_matplotlib, allow_write_types, begin_run, chk_dest,
@@ -323,8 +324,10 @@ _source_name.count = 0  # type: ignore[attr-defined]
 
 
 def _value_of(result: Result) -> Any:
-    """The value of a run: from JSON, as a frame or a literal, else its repr."""
+    """The value of a run: as itself, from JSON or as a literal, else its repr."""
     bundle = result.bundle
+    if MIME in bundle:
+        return result.value
     if "application/json" in bundle:
         return bundle["application/json"]
     text = bundle.get("text/plain")
