@@ -25,6 +25,7 @@ static const char help_head[] =
     "      --tool NAME=COMMAND   what the program may call on this host as tools.NAME(...)\n"
     "      --tool-fd N           a socket over which other tools are answered\n"
     "      --caller-fd N         end once this is readable, or its other end closed: a pidfd, a pipe\n"
+    "      --live-fd N           a descriptor that gets the program's output as it comes, with --json too\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
     "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
@@ -129,11 +130,13 @@ static int say_left_out(bool cut, int status)
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
-/* Where the program's own output goes. A caller who has closed the descriptor reads as little of it as one
- * who has gone away, which does the job no harm. */
+/* Where the program's own output goes as it comes; with --json that is --live-fd or nowhere. A caller who has
+ * closed the descriptor reads as little of it as one who has gone away, which does the job no harm. */
 static int passed(const struct hc_request *q, int fd)
 {
-    return q->json || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
+    if (q->live_fd)
+        fd = q->live_fd;
+    return (q->json && !q->live_fd) || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
 }
 
 static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import struct
+import subprocess
 
 import cells
 import pytest
@@ -265,6 +266,21 @@ def test_persisted_code_is_the_program_byte_for_byte(base_tree):
     failed = cells.run("syntax error here", "--persist-code")
     assert failed.manifest["status"] == "rejected"
     assert (failed.output / failed.manifest["code_path"]).read_text() == "syntax error here"
+
+
+def test_output_comes_while_the_program_runs_beside_the_manifest(here):
+    reader, writer = os.pipe()
+    with open(reader) as live:
+        command = [cells.HOTCELL, "run", "-t", cells.tree_path("base"), "--json", "--live-fd", str(writer), "-"]
+        with subprocess.Popen(command, cwd=here, text=True, stdin=-1, stdout=-1, pass_fds=[writer], env=cells.caller().environment()) as job:
+            os.close(writer)
+            job.stdin.write("import sys, time\nprint('up', flush=True)\nprint('low', file=sys.stderr)\ntime.sleep(600)")
+            job.stdin.close()
+            assert sorted((live.readline(), live.readline())) == ["low\n", "up\n"]
+            job.terminate()
+            manifest = json.loads(job.stdout.read())
+        assert live.read() == ""
+    assert (manifest["status"], manifest["stdout"]["text"], manifest["stderr"]["text"]) == ("killed", "up\n", "low\n")
 
 
 def test_without_output_directory_nothing_is_kept_but_what_there_is(here):
