@@ -148,6 +148,7 @@ static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
         .pass_stderr = passed(q, STDERR_FILENO),
         .cancel_fd = cancel,
         .default_dir = "hotcell-output",
+        .else_temporary = true,
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
@@ -173,6 +174,7 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
         .cancel_fd = cancel,
         .tool_fd = q->tool_fd,
         .default_dir = "hotcell-output",
+        .else_temporary = true,
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
@@ -182,6 +184,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     int rc = hc_run(&run, m, err);
     bool written = hc_run_write_manifest(&run, m, q->key.data, q->key.len, &text, &write_err) == 0;
     int status = say_end(q, m, &text, rc, err);
+    if (run.dest.instead[0] && !q->json)
+        hc_warn("the results are in %s: %s", run.dest.path, run.dest.instead);
     if (!written && rc == 0)
         status = hc_report(&write_err);
     hc_manifest_finish(m);
