@@ -13,7 +13,9 @@
 
 /* The directory for a job's results. It is made and opened when the first file is written. */
 struct hc_dest {
-    char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID */
+    char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID, or a temporary one instead */
+    bool else_temporary; /* if the default directory cannot be had, take a temporary one */
+    char instead[256];   /* why it is a temporary one; empty: it is none */
     int at;      /* directory that a relative default path starts from, borrowed; 0: the current directory */
     bool named;  /* the user named the directory; else it is the default one, which must belong to us */
     int fd;      /* of the directory, owned; -1 until the first file is written */

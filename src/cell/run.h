@@ -22,6 +22,7 @@ struct hc_run {
     int tool_fd; /* stream socket to the client that answers tools without a command, borrowed; 0: none */
     const char *default_dir; /* parent of the output directory if the job names none: "hotcell-output" */
     int default_at;          /* directory that default_dir is relative to, borrowed; 0: the current one */
+    bool else_temporary;     /* if default_dir cannot be had, a temporary directory gets the results */
     /* The job's tenant and its weight; tenant NULL: the cgroup is made in the common place. */
     struct hc_share share;
     struct hc_parked *parked; /* run the job in this cell (parked.h), which is used up even on failure; NULL:

@@ -30,6 +30,7 @@ struct hc_session_given {
                                  descriptors of this struct are borrowed */
     const struct hc_policy *policy; /* the effective policy, before hc_session_policy */
     const char *default_dir;        /* as in struct hc_run */
+    bool else_temporary;            /* as in struct hc_run */
     struct hc_share share;          /* as in struct hc_run */
     bool shared;                    /* as in struct hc_run */
     int cancel_fd;                  /* readable: end the session. -1: none */

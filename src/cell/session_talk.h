@@ -13,6 +13,7 @@ struct hc_talk {
     const struct hc_job *job; /* down to cancel_has_reason: as in struct hc_session_given */
     const struct hc_policy *policy;
     const char *default_dir;
+    bool else_temporary;
     struct hc_parked *parked;
     struct hc_share share;
     bool shared;

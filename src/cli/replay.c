@@ -523,6 +523,7 @@ static int run_again(struct replay *r, struct hc_error *err)
         .pass_stderr = -1,
         .cancel_fd = cancel,
         .default_dir = "hotcell-output",
+        .else_temporary = true,
     };
     hc_autobuf text = {0};
     int status = hc_run(&run, m, err);

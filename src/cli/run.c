@@ -25,6 +25,7 @@ static const char help_head[] =
     "      --tool NAME=COMMAND   what the program may call on this host as tools.NAME(...)\n"
     "      --tool-fd N           a socket over which other tools are answered\n"
     "      --caller-fd N         end once this is readable, or its other end closed: a pidfd, a pipe\n"
+    "      --live-fd N           a descriptor that gets the program's output as it comes, with --json too\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
     "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
@@ -144,11 +145,13 @@ static int say_left_out(bool cut, int status)
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
-/* Where the program's own output goes. A caller who has closed the descriptor reads as little of it as one
- * who has gone away, which does the job no harm. */
+/* Where the program's own output goes as it comes; with --json that is --live-fd or nowhere. A caller who has
+ * closed the descriptor reads as little of it as one who has gone away, which does the job no harm. */
 static int passed(const struct hc_request *q, int fd)
 {
-    return q->json || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
+    if (q->live_fd)
+        fd = q->live_fd;
+    return (q->json && !q->live_fd) || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
 }
 
 static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
@@ -160,6 +163,7 @@ static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
         .pass_stderr = passed(q, STDERR_FILENO),
         .cancel_fd = cancel,
         .default_dir = "hotcell-output",
+        .else_temporary = true,
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
@@ -185,6 +189,7 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
         .cancel_fd = cancel,
         .tool_fd = q->tool_fd,
         .default_dir = "hotcell-output",
+        .else_temporary = true,
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
@@ -194,6 +199,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     int rc = hc_run(&run, m, err);
     bool written = hc_run_write_manifest(&run, m, q->key.data, q->key.len, &text, &write_err) == 0;
     int status = say_end(q, m, &text, rc, err);
+    if (run.dest.instead[0] && !q->json)
+        hc_warn("the results are in %s: %s", run.dest.path, run.dest.instead);
     if (!written && rc == 0)
         status = hc_report(&write_err);
     hc_manifest_finish(m);

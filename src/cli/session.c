@@ -29,6 +29,7 @@ static int run_session(struct hc_request *q, struct hc_error *err)
     const struct hc_talk talk = {.job = &q->job,
                                  .policy = &q->policy,
                                  .default_dir = "hotcell-output",
+                                 .else_temporary = true,
                                  .cancel_fd = cancel,
                                  .tool_fd = q->tool_fd,
                                  .in_fd = STDIN_FILENO,

@@ -1,6 +1,7 @@
 #include "client/remote.h"
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "client/job_result.h"
 #include "client/tool_proxy.h"
 #include "client/files.h"
@@ -157,6 +158,8 @@ static int save_results(struct remote *r, const cJSON *manifest, const struct hc
         return -1;
     if (hc_files_fetch(&r->place, job_path(r), manifest, &r->dest, err) < 0)
         return -1;
+    if (r->dest.instead[0])
+        hc_warn("the results are in %s: %s", r->dest.path, r->dest.instead);
     return r->dest.fd >= 0 ? hc_dest_write(&r->dest, "manifest.json", text->data, text->len, err) : 0;
 }
 
@@ -214,7 +217,7 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
                    .cancel_fd = asked->cancel_fd,
                    .call = pass_call},
         .tool_proxy = {.ours = -1, .theirs = -1},
-        .dest = {.fd = -1, .at = asked->default_at},
+        .dest = {.fd = -1, .at = asked->default_at, .else_temporary = asked->else_temporary},
     };
     r.stream.call_data = &r.tool_proxy;
     hc_autofd fd = connect_for_job(&r, err);

@@ -12,6 +12,7 @@ struct hc_remote {
     int cancel_fd;                /* when it becomes readable, the job is cancelled; -1: no such descriptor */
     const char *default_dir;      /* parent of the output directory if the job names no output directory */
     int default_at;               /* directory that `default_dir` is relative to; 0: the current directory */
+    bool else_temporary;          /* if `default_dir` cannot be had, a temporary directory gets the results */
     const char *default_name;     /* name of the output directory in `default_dir`; NULL: the job's ID */
     bool kept;                    /* result: an output directory was made */
     bool cut;                     /* result: the daemon has left out some of the output */

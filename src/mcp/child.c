@@ -7,6 +7,7 @@
 #include "mcp/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #define PATIENCE_MS 10000 /* ms from SIGTERM to SIGKILL */
 #define MAX_WORDS   2000  /* most bytes of a child's error messages */
 
-static _Noreturn void exec_command(const char *const *argv, const int fds[3], pid_t parent)
+static _Noreturn void exec_command(const char *const *argv, const int fds[4], pid_t parent)
 {
     sigset_t none;
     (void)sigemptyset(&none);
@@ -28,18 +29,17 @@ static _Noreturn void exec_command(const char *const *argv, const int fds[3], pi
     /* If the server is killed, the child gets SIGTERM, and ends in order together with its cell. */
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
         _exit(HC_EXIT_INTERNAL);
-    for (int fd = 0; fd < 3; fd++)
-        if (dup2(fds[fd], fd) < 0)
+    for (int fd = 0; fd < 4; fd++)
+        if (fds[fd] >= 0 && (dup2(fds[fd], fd) < 0 || fcntl(fd, F_SETFD, 0) < 0))
             _exit(HC_EXIT_INTERNAL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
     _exit(HC_EXIT_INTERNAL);
 }
 
-static int fork_child(struct hc_child *c, const char *const *argv, int in_fd, int out_fd,
-                      struct hc_error *err)
+static int fork_child(struct hc_child *c, const char *const *argv, const int given[4], struct hc_error *err)
 {
-    const int fds[3] = {in_fd, out_fd, c->err_fd};
+    const int fds[4] = {given[0], given[1], c->err_fd, given[3]};
     pid_t parent = getpid(), pid = fork();
     if (pid < 0)
         return hc_fail(err, errno, "fork");
@@ -51,7 +51,7 @@ static int fork_child(struct hc_child *c, const char *const *argv, int in_fd, in
 }
 
 int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const char *command,
-                   const char *const *more, int in_fd, int out_fd, struct hc_error *err)
+                   const char *const *more, const int fds[4], struct hc_error *err)
 {
     size_t n = 0, extra = 0;
     *c = (struct hc_child){.pidfd = -1, .err_fd = memfd_create("messages", MFD_CLOEXEC)};
@@ -72,7 +72,7 @@ int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const
         if (strcmp(command, "run") == 0 || strcmp(config->options[i], "--persist-code") != 0)
             argv[n++] = config->options[i]; /* sessions do not accept this option */
     memcpy(argv + n, more, extra * sizeof *more);
-    int rc = fork_child(c, argv, in_fd, out_fd, err);
+    int rc = fork_child(c, argv, fds, err);
     free(argv);
     if (rc < 0)
         hc_child_finish(c);

@@ -16,10 +16,10 @@ struct hc_child {
     int64_t kill_ms;
 };
 
-/* Start `command` with the server's options and then those of `more`, which ends with NULL. Its standard
- * input and output are `in_fd` and `out_fd`, which stay the caller's. */
+/* Start `command` with the server's options and then those of `more`, which ends with NULL. Its
+ * descriptors 0 to 3 are `fds`, which stay the caller's, but for 2, its standard error; 3 may be -1: none. */
 int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const char *command,
-                   const char *const *more, int in_fd, int out_fd, struct hc_error *err);
+                   const char *const *more, const int fds[4], struct hc_error *err);
 
 /* Whether the child has ended; then it is reaped. */
 bool hc_child_ended(struct hc_child *c);

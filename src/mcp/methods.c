@@ -3,9 +3,13 @@
 
 #include <string.h>
 
-/* Newest first: a client that asks for another version is offered the first. 2025-03-26 is left out, as it
- * alone has batches. */
-static const char *const versions[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
+/* Newest first: a client that asks for another version is offered the first. 2025-03-26 alone has batches,
+ * which no client is known to send over standard input: they are refused. */
+static const struct hc_mcp_version versions[] = {
+    {.date = "2025-11-25", .annotated = true, .structured = true},
+    {.date = "2025-06-18", .annotated = true, .structured = true},
+    {.date = "2025-03-26", .annotated = true},
+    {.date = "2024-11-05"}};
 
 static void initialize(struct hc_mcp *m, const struct hc_rpc *message)
 {
@@ -18,18 +22,19 @@ static void initialize(struct hc_mcp *m, const struct hc_rpc *message)
         hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS, "initialize: expected protocolVersion, a string");
         return;
     }
-    m->version = versions[0];
+    m->version = &versions[0];
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
-        if (strcmp(asked, versions[i]) == 0)
-            m->version = versions[i];
+        if (strcmp(asked, versions[i].date) == 0)
+            m->version = &versions[i];
     cJSON *result = cJSON_CreateObject();
-    hc_mcp_put(result, "protocolVersion", cJSON_CreateString(m->version));
+    hc_mcp_put(result, "protocolVersion", cJSON_CreateString(m->version->date));
     cJSON *can = cJSON_AddObjectToObject(result, "capabilities");
     (void)cJSON_AddObjectToObject(can, "tools");
     hc_mcp_put(cJSON_AddObjectToObject(can, "resources"), "listChanged", cJSON_CreateTrue());
     cJSON *info = cJSON_AddObjectToObject(result, "serverInfo");
     hc_mcp_put(info, "name", cJSON_CreateString("hotcell"));
-    hc_mcp_put(info, "title", cJSON_CreateString("hotcell: Python in sealed cells"));
+    if (m->version->structured)
+        hc_mcp_put(info, "title", cJSON_CreateString("hotcell: Python in sealed cells"));
     hc_mcp_put(info, "version", cJSON_CreateString(HC_VERSION));
     hc_mcp_put(result, "instructions",
                cJSON_CreateString(

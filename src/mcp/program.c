@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 #define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest */
-#define PROGRESS_MS  5000                /* ms between progress messages */
-#define FIRST_MS     1000                /* ms until the first progress message */
+#define LIVE_FD      3                   /* a child's descriptor for its output as it comes */
+#define LIVE_PART    8192 /* bytes of it that are read at once: messages of progress have the end of it only */
 
 /* ---- finding programs ---- */
 
 static struct hc_program *find_program(struct hc_mcp *m, const char *id)
 {
-    for (size_t i = 0; i < HC_MCP_JOBS; i++)
+    for (size_t i = 0; i < HC_MCP_PLACES; i++)
         if (m->programs[i].run[0] && strcmp(m->programs[i].id, id) == 0 && !m->programs[i].cancelled)
             return &m->programs[i];
     return NULL;
@@ -28,22 +28,33 @@ static struct hc_program *find_program(struct hc_mcp *m, const char *id)
 
 bool hc_programs_has(const struct hc_mcp *m, const char *id)
 {
-    for (size_t i = 0; i < HC_MCP_JOBS; i++)
+    for (size_t i = 0; i < HC_MCP_PLACES; i++)
         if (m->programs[i].run[0] && strcmp(m->programs[i].id, id) == 0 && !m->programs[i].cancelled)
             return true;
     return false;
 }
 
+static bool waits(const struct hc_program *p)
+{
+    return p->run[0] && p->spec_fd >= 0;
+}
+
+static int count_programs(const struct hc_mcp *m, bool waiting)
+{
+    int count = 0;
+    for (size_t i = 0; i < HC_MCP_PLACES; i++)
+        count += m->programs[i].run[0] && waits(&m->programs[i]) == waiting;
+    return count;
+}
+
 static struct hc_program *free_place(struct hc_mcp *m)
 {
-    struct hc_program *place = NULL;
-    int running = 0;
-    for (size_t i = 0; i < HC_MCP_JOBS; i++) {
-        running += m->programs[i].run[0] != 0;
+    if (count_programs(m, true) >= HC_MCP_WAITING)
+        return NULL;
+    for (size_t i = 0; i < HC_MCP_PLACES; i++)
         if (!m->programs[i].run[0])
-            place = &m->programs[i];
-    }
-    return running < m->config->jobs ? place : NULL;
+            return &m->programs[i];
+    return NULL;
 }
 
 /* ---- the job's specification, from the client's arguments ---- */
@@ -165,46 +176,84 @@ static int make_spec(struct hc_mcp *m, const struct hc_call *call, const char *r
 
 /* ---- the child ---- */
 
-static int launch(struct hc_mcp *m, struct hc_program *p, const struct hc_buf *spec, struct hc_error *err)
-{
-    char directory[PATH_MAX], timeout[40];
-    hc_autofd spec_fd = hc_sealed_memfd("spec", spec->data, spec->len, err);
-    if (spec_fd < 0)
-        return -1;
-    p->out_fd = memfd_create("manifest", MFD_CLOEXEC);
-    if (p->out_fd < 0 || hc_store_run_path(&m->store, p->run, directory, sizeof directory) < 0)
-        return hc_fail(err, errno, "start a program");
-    (void)snprintf(timeout, sizeof timeout, "--timeout=%lldms", (long long)p->timeout_ms);
-    const char *const more[] = {timeout, "--json", "-o", directory, "--spec", "-", NULL};
-    return hc_child_start(&p->child, m->config, "run", more, spec_fd, p->out_fd, err);
-}
+static const struct hc_program no_program = {
+    .child = {.pidfd = -1, .err_fd = -1}, .spec_fd = -1, .out_fd = -1, .live_fd = -1};
 
 static void clear_place(struct hc_program *p)
 {
     hc_child_finish(&p->child);
+    hc_close_fd(&p->spec_fd);
     hc_close_fd(&p->out_fd);
-    *p = (struct hc_program){.out_fd = -1};
+    hc_close_fd(&p->live_fd);
+    hc_progress_end(&p->progress);
+    *p = no_program;
 }
 
-static void start_program(struct hc_mcp *m, struct hc_program *p, const struct hc_call *call,
-                          int64_t timeout_ms)
+/* Forget a program that has not run, with its inputs. */
+static void drop_program(struct hc_mcp *m, struct hc_program *p)
+{
+    hc_store_remove_inputs(&m->store, p->run);
+    clear_place(p);
+}
+
+static int launch(struct hc_mcp *m, struct hc_program *p, struct hc_error *err)
+{
+    char directory[PATH_MAX], timeout[40], live[40];
+    hc_autofd spec_fd = hc_take(&p->spec_fd);
+    p->out_fd = memfd_create("manifest", MFD_CLOEXEC);
+    p->live_fd = p->progress.token[0] ? memfd_create("output", MFD_CLOEXEC) : -1;
+    if (p->out_fd < 0 || hc_store_run_path(&m->store, p->run, directory, sizeof directory) < 0)
+        return hc_fail(err, errno, "start a program");
+    (void)snprintf(timeout, sizeof timeout, "--timeout=%lldms", (long long)p->timeout_ms);
+    (void)snprintf(live, sizeof live, "--live-fd=%d", LIVE_FD);
+    const char *const more[] = {
+        timeout, "--json", "-o", directory, "--spec", "-", p->live_fd < 0 ? NULL : live, NULL};
+    const int fds[] = {spec_fd, p->out_fd, -1, p->live_fd};
+    return hc_child_start(&p->child, m->config, "run", more, fds, err);
+}
+
+/* The program that has waited longest; NULL: none waits. */
+static struct hc_program *next_in_line(struct hc_mcp *m)
+{
+    struct hc_program *next = NULL;
+    for (struct hc_program *p = m->programs; p < m->programs + HC_MCP_PLACES; p++)
+        if (waits(p) && (!next || p->turn < next->turn))
+            next = p;
+    return next;
+}
+
+static void start_programs(struct hc_mcp *m)
+{
+    struct hc_program *p;
+    struct hc_error err = {0};
+    while (count_programs(m, false) < m->config->jobs && (p = next_in_line(m))) {
+        if (launch(m, p, &err) == 0) {
+            hc_progress_start(&p->progress, p->timeout_ms);
+            continue;
+        }
+        hc_mcp_refuse(m, p->id, "run_python: %s", err.text);
+        drop_program(m, p);
+    }
+}
+
+/* The job is made at once, out of the files as they are now, even if it has to wait. */
+static void add_program(struct hc_mcp *m, struct hc_program *p, const struct hc_call *call,
+                        int64_t timeout_ms)
 {
     struct hc_error err = {0};
     hc_autobuf spec = {0};
-    *p = (struct hc_program){.child = {.pidfd = -1, .err_fd = -1}, .out_fd = -1, .timeout_ms = timeout_ms};
+    *p = no_program;
     if (hc_store_begin(&m->store, false, p->run, &err) < 0 || make_spec(m, call, p->run, &spec, &err) < 0 ||
-        launch(m, p, &spec, &err) < 0) {
-        hc_store_remove_inputs(&m->store, p->run);
-        clear_place(p);
+        (p->spec_fd = hc_sealed_memfd("spec", spec.data, spec.len, &err)) < 0) {
+        drop_program(m, p);
         hc_mcp_refuse(m, call->message->id, "run_python: %s", err.text);
         return;
     }
-    p->started_ms = hc_mono_ms();
-    p->tell_ms = p->started_ms + FIRST_MS;
     (void)snprintf(p->id, sizeof p->id, "%s", call->message->id);
-    const cJSON *meta = hc_json_member(call->message->params, "_meta");
-    if (!hc_rpc_id(&call->message->json, hc_json_member(meta, "progressToken"), p->token))
-        p->token[0] = '\0';
+    p->timeout_ms = timeout_ms;
+    p->turn = ++m->turns;
+    hc_progress_begin(&p->progress, call);
+    start_programs(m);
 }
 
 int64_t hc_programs_timeout(struct hc_mcp *m, const struct hc_call *call)
@@ -225,11 +274,11 @@ void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call)
     int64_t ms = hc_programs_timeout(m, call);
     struct hc_program *place = ms ? free_place(m) : NULL;
     if (place)
-        start_program(m, place, call, ms);
+        add_program(m, place, call, ms);
     else if (ms)
         hc_mcp_refuse(m, call->message->id,
-                      "%d programs run already, as many as may at once: call again when one has ended",
-                      m->config->jobs);
+                      "%d programs run and %d wait already, as many as may: call again when some have ended",
+                      m->config->jobs, HC_MCP_WAITING);
 }
 
 /* ---- the end of a program ---- */
@@ -264,33 +313,33 @@ static void finish_program(struct hc_mcp *m, struct hc_program *p)
         hc_mcp_notify_resources(m);
 }
 
-static void tell_progress(struct hc_mcp *m, struct hc_program *p, int64_t now)
+/* Take what the program has printed since. */
+static void read_live(struct hc_program *p)
 {
-    if (!p->token[0] || p->cancelled || now < p->tell_ms)
-        return;
-    p->tell_ms = now + PROGRESS_MS;
-    cJSON *params = cJSON_CreateObject();
-    (void)cJSON_AddRawToObject(params, "progressToken", p->token);
-    hc_mcp_put(params, "progress", cJSON_CreateNumber((double)(now - p->started_ms) / 1000));
-    hc_mcp_put(params, "total", cJSON_CreateNumber((double)p->timeout_ms / 1000));
-    hc_mcp_put(params, "message", cJSON_CreateString("the program runs; counted in seconds"));
-    hc_mcp_notify(m, "notifications/progress", params);
+    char part[LIVE_PART];
+    ssize_t n;
+    while (p->live_fd >= 0 && (n = pread(p->live_fd, part, sizeof part, p->live_at)) > 0) {
+        hc_progress_print(&p->progress, part, (size_t)n);
+        p->live_at += n;
+    }
 }
 
 void hc_programs_tend(struct hc_mcp *m)
 {
     int64_t now = hc_mono_ms();
-    for (size_t i = 0; i < HC_MCP_JOBS; i++) {
-        struct hc_program *p = &m->programs[i];
+    for (struct hc_program *p = m->programs; p < m->programs + HC_MCP_PLACES; p++) {
         if (!p->run[0])
             continue;
-        if (hc_child_ended(&p->child)) {
+        if (!waits(p) && hc_child_ended(&p->child)) {
             finish_program(m, p);
             continue;
         }
-        tell_progress(m, p, now);
+        read_live(p);
+        if (!p->cancelled)
+            hc_progress_tell(m, &p->progress, now);
         hc_child_kill_if_late(&p->child, now);
     }
+    start_programs(m);
 }
 
 void hc_programs_cancel(struct hc_mcp *m, const char *id)
@@ -299,15 +348,18 @@ void hc_programs_cancel(struct hc_mcp *m, const char *id)
     if (!p)
         return;
     p->cancelled = true;
-    hc_child_end(&p->child);
+    if (waits(p))
+        drop_program(m, p);
+    else
+        hc_child_end(&p->child);
 }
 
 void hc_programs_end(struct hc_mcp *m)
 {
-    for (size_t i = 0; i < HC_MCP_JOBS; i++)
+    for (size_t i = 0; i < HC_MCP_PLACES; i++)
         if (m->programs[i].run[0])
             hc_child_end(&m->programs[i].child);
-    for (size_t i = 0; i < HC_MCP_JOBS; i++) {
+    for (size_t i = 0; i < HC_MCP_PLACES; i++) {
         struct hc_program *p = &m->programs[i];
         struct hc_stored_run left;
         if (!p->run[0])

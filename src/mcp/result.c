@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXT     ((size_t)48 << 10) /* most bytes of one stream or value in an answer */
-#define HEAD         ((size_t)32 << 10) /* bytes from the beginning of a longer text; the rest is from its end */
+#define MAX_TEXT     ((size_t)48 << 10) /* bytes of one stream or value in an answer's text */
+#define MAX_DATA     ((size_t)8 << 10)  /* bytes of these in its structured part */
 #define MAX_LISTED   100                /* most files in one answer */
 #define EXACT        "application/vnd.hotcell.value+json"
 #define MAX_IMAGES   8                  /* most images in one answer */
@@ -45,11 +45,11 @@ const char hc_run_schema[] =
 
 /* ---- text that fits ---- */
 
-/* Append a text; of one that is too long only the beginning and the end. */
-static void append_shortened(const char *text, struct hc_buf *out)
+/* Append a text; of one of more than `max` bytes only the beginning and the end. */
+static void append_shortened(const char *text, size_t max, struct hc_buf *out)
 {
-    size_t len = strlen(text), head = HEAD, tail = len - (MAX_TEXT - HEAD);
-    if (len <= MAX_TEXT) {
+    size_t len = strlen(text), head = max / 3 * 2, tail = len - (max - head);
+    if (len <= max) {
         (void)hc_buf_str(out, text);
         return;
     }
@@ -66,7 +66,7 @@ static void add_text(cJSON *content, const char *label, const char *text)
     if (!*text)
         return;
     (void)hc_buf_str(&block, label);
-    append_shortened(text, &block);
+    append_shortened(text, MAX_TEXT, &block);
     if (!block.failed)
         hc_mcp_add(content, hc_mcp_text(block.data));
 }
@@ -79,11 +79,11 @@ static cJSON *stream(const cJSON *manifest, const char *name)
     const char *text = hc_json_text(from, "text");
     cJSON *to = cJSON_CreateObject();
     hc_autobuf fitting = {0};
-    append_shortened(text, &fitting);
+    append_shortened(text, MAX_DATA, &fitting);
     hc_mcp_put(to, "text", cJSON_CreateString(fitting.data ? fitting.data : ""));
     hc_mcp_put(to, "bytes", cJSON_CreateNumber((double)hc_json_int(from, "bytes", 0)));
     hc_mcp_put(to, "truncated",
-               cJSON_CreateBool(hc_json_is_true(from, "truncated") || strlen(text) > MAX_TEXT));
+               cJSON_CreateBool(hc_json_is_true(from, "truncated") || strlen(text) > MAX_DATA));
     return to;
 }
 
@@ -96,6 +96,12 @@ static cJSON *forms(const cJSON *from)
     cJSON *to = cJSON_CreateObject();
     cJSON_ArrayForEach(form, from)
     {
+        if (strcmp(form->string, "text/plain") == 0) {
+            hc_autobuf fitting = {0};
+            append_shortened(cJSON_IsString(form) ? form->valuestring : "", MAX_DATA, &fitting);
+            hc_mcp_put(to, form->string, cJSON_CreateString(fitting.data ? fitting.data : ""));
+            continue;
+        }
         if (strcmp(form->string, EXACT) == 0) /* for programs: a model reads the text */
             continue;
         char *text = cJSON_PrintUnformatted(form);
@@ -398,7 +404,8 @@ cJSON *hc_run_result(const struct hc_mcp *m, struct hc_stored_run *left, const c
     list_artifacts(left, hc_json_member(manifest, "files"));
     cJSON *result = cJSON_CreateObject();
     hc_mcp_put(result, "content", write_content(m, left, manifest, figures, state));
-    hc_mcp_put(result, "structuredContent", structure(left, manifest, figures, state));
+    if (m->version->structured)
+        hc_mcp_put(result, "structuredContent", structure(left, manifest, figures, state));
     hc_mcp_put(result, "isError", cJSON_CreateBool(strcmp(hc_json_text(manifest, "status"), "ok") != 0));
     return result;
 }

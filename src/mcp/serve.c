@@ -106,19 +106,19 @@ static void serve_sessions(struct hc_mcp *m, const struct pollfd *fds)
 /* Wait for events, and do input and output. True: a signal ends the server. */
 static bool wait_for_more(struct hc_mcp *m)
 {
-    struct pollfd fds[3 + HC_MCP_SESSIONS * 2 + HC_MCP_JOBS];
+    struct pollfd fds[3 + HC_MCP_SESSIONS * 2 + HC_MCP_PLACES];
     nfds_t count = 3 + add_sessions(m, fds + 3);
     bool busy = false, full = m->out.len - m->sent >= MAX_BACKLOG;
     fds[0] = (struct pollfd){.fd = full ? -1 : STDIN_FILENO, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = m->out.len ? STDOUT_FILENO : -1, .events = POLLOUT};
     fds[2] = (struct pollfd){.fd = m->config->cancel_fd, .events = POLLIN};
-    for (size_t i = 0; i < HC_MCP_JOBS; i++) {
+    for (size_t i = 0; i < HC_MCP_PLACES; i++) {
         if (m->programs[i].run[0])
             fds[count++] = (struct pollfd){.fd = m->programs[i].child.pidfd, .events = POLLIN};
         busy |= m->programs[i].run[0] != 0;
     }
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
-        busy |= m->sessions[i].child.kill_ms != 0;
+        busy |= m->sessions[i].child.kill_ms != 0 || m->sessions[i].progress.token[0];
     if (poll(fds, count, busy ? HEARTBEAT_MS : -1) < 0)
         return false;
     if (fds[2].revents)

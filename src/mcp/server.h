@@ -9,17 +9,39 @@
 
 #include <sys/types.h>
 
-/* A running program. */
-struct hc_program {
-    char run[HC_STORE_RUN];         /* name of its run; empty: this place is free */
-    struct hc_child child;          /* the `hotcell run` */
-    int out_fd;                     /* memfd that gets its manifest, owned */
-    char id[HC_RPC_ID_MAX + 1];     /* JSON-RPC ID of the request that waits for the result */
-    char token[HC_RPC_ID_MAX + 1];  /* progress token; empty: the client wants no progress messages */
-    bool cancelled;                 /* the client has cancelled the request */
-    int64_t started_ms, timeout_ms; /* its start (CLOCK_MONOTONIC, ms); its limits.timeout in ms */
-    int64_t tell_ms;                /* when to send the next progress message (CLOCK_MONOTONIC, ms) */
+/* A version of the protocol. */
+struct hc_mcp_version {
+    const char *date;
+    bool annotated;  /* it has annotations of tools, and texts in messages of progress */
+    bool structured; /* it has titles, schemas of results, and results as data */
 };
+
+/* What is told of a call before its answer. */
+struct hc_progress {
+    char token[HC_RPC_ID_MAX + 1]; /* as JSON; empty: the client wants no messages */
+    int64_t begun_ms, end_ms;      /* of the call, and of the program's time; end_ms 0: it has not started */
+    int64_t last_ms, next_ms;      /* of messages; last_ms 0: none was sent */
+    struct hc_buf printed;         /* the last of the output that was not told yet, owned */
+    int64_t left_out;              /* bytes of output before `printed` that are not told */
+};
+
+/* A program that runs, or waits for its turn. */
+struct hc_program {
+    char run[HC_STORE_RUN];     /* name of its run; empty: this place is free */
+    struct hc_child child;      /* the `hotcell run` */
+    int spec_fd;                /* memfd with its job, owned; -1: it runs */
+    int out_fd;                 /* memfd that gets its manifest, owned */
+    int live_fd;                /* memfd that gets its output as it comes, owned; -1: nobody wants to know */
+    int64_t live_at;            /* bytes of `live_fd` that were read */
+    char id[HC_RPC_ID_MAX + 1]; /* JSON-RPC ID of the request that waits for the result */
+    bool cancelled;             /* the client has cancelled the request */
+    int64_t timeout_ms;
+    int64_t turn; /* number of its call: who waits with the least is next */
+    struct hc_progress progress;
+};
+
+#define HC_MCP_WAITING 32 /* most programs that wait for their turn */
+#define HC_MCP_PLACES  (HC_MCP_JOBS + HC_MCP_WAITING)
 
 #define HC_MCP_SESSIONS 4 /* most open sessions */
 
@@ -34,8 +56,12 @@ struct hc_session_place {
     /* JSON-RPC ID of the call that waits, for the session to open or for a run; empty: none. */
     char id[HC_RPC_ID_MAX + 1];
     char close_id[HC_RPC_ID_MAX + 1]; /* JSON-RPC ID of the call that closes the session; empty: none */
-    bool cancelled; /* the client has cancelled the call `id`, whose run has not ended yet */
-    char why[200];  /* why the session ends, a phrase; empty: it has not said so */
+    bool cancelled;                  /* the client has cancelled the call `id`, whose run has not ended yet */
+    char next_id[HC_RPC_ID_MAX + 1]; /* of the call that waits for the end of a cancelled one; empty: none */
+    struct hc_buf next;              /* its request, owned */
+    struct hc_progress progress;     /* of the call that was not cancelled */
+    int64_t timeout_ms;              /* of that call; 0: it runs no program */
+    char why[200];                   /* why the session ends, a phrase; empty: it has not said so */
 };
 
 #define HC_MCP_ENDED 16 /* most ended sessions whose reason is remembered */
@@ -47,13 +73,14 @@ struct hc_session_ended {
 };
 
 struct hc_mcp {
-    const struct hc_mcp_config *config; /* borrowed */
-    struct hc_store store;              /* the files */
-    struct hc_rpc_lines lines;          /* the client's messages */
-    struct hc_buf out;                  /* messages that the client has not read yet; owned */
-    size_t sent;                        /* bytes of `out` that are written */
-    const char *version; /* of the protocol, as agreed with the client; static; NULL: not initialized */
-    struct hc_program programs[HC_MCP_JOBS];           /* places for running programs */
+    const struct hc_mcp_config *config;   /* borrowed */
+    struct hc_store store;                /* the files */
+    struct hc_rpc_lines lines;            /* the client's messages */
+    struct hc_buf out;                    /* messages that the client has not read yet; owned */
+    size_t sent;                          /* bytes of `out` that are written */
+    const struct hc_mcp_version *version; /* static; NULL: not initialized */
+    struct hc_program programs[HC_MCP_PLACES];
+    int64_t turns;                                     /* programs that were called for so far */
     struct hc_session_place sessions[HC_MCP_SESSIONS]; /* places for open sessions */
     struct hc_session_ended ended[HC_MCP_ENDED];       /* the sessions that ended last */
     size_t ended_count; /* number of ended sessions; the next place in `ended` is this modulo HC_MCP_ENDED */
@@ -83,6 +110,15 @@ void hc_mcp_add(cJSON *list, cJSON *item);
 void hc_mcp_put(cJSON *object, const char *name, cJSON *value);
 cJSON *hc_mcp_text(const char *text);
 cJSON *hc_mcp_blob(const char *name, const struct hc_buf *bytes); /* {name: base64} */
+
+/* ---- progress.c ---- */
+void hc_progress_begin(struct hc_progress *p, const struct hc_call *call); /* takes the call's token */
+void hc_progress_start(struct hc_progress *p, int64_t timeout_ms);         /* the program starts */
+/* It has printed this. Of much output only the end is kept. */
+void hc_progress_print(struct hc_progress *p, const char *text, size_t len);
+/* Send a message if one is due. `now`: ms of hc_mono_ms */
+void hc_progress_tell(struct hc_mcp *m, struct hc_progress *p, int64_t now);
+void hc_progress_end(struct hc_progress *p); /* forget the call */
 
 /* ---- methods.c ---- */
 void hc_mcp_handle(struct hc_mcp *m, const struct hc_rpc *message);

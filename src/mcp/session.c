@@ -18,7 +18,8 @@
 
 static bool waits_for(const struct hc_session_place *s, const char *id)
 {
-    return s->name[0] && !s->cancelled && (strcmp(s->id, id) == 0 || strcmp(s->close_id, id) == 0);
+    return s->name[0] && ((!s->cancelled && strcmp(s->id, id) == 0) || strcmp(s->next_id, id) == 0 ||
+                          strcmp(s->close_id, id) == 0);
 }
 
 bool hc_sessions_have(const struct hc_mcp *m, const char *id)
@@ -56,7 +57,7 @@ static struct hc_session_place *find_session(struct hc_mcp *m, const struct hc_c
             hc_mcp_refuse(m, id, "%s is being closed", name);
             return NULL;
         }
-        if (idle && s->id[0]) {
+        if (idle && s->id[0] && (!s->cancelled || s->next_id[0])) {
             hc_mcp_refuse(m, id, "%s is busy: wait for its answer, or call session_interrupt", name);
             return NULL;
         }
@@ -91,6 +92,51 @@ static void send_request(struct hc_session_place *s, const char *line)
     (void)hc_buf_str(&s->out, line);
     (void)hc_buf_str(&s->out, "\n");
     hc_session_write(s);
+}
+
+static void begin_call(struct hc_session_place *s)
+{
+    if (s->timeout_ms)
+        hc_progress_start(&s->progress, s->timeout_ms);
+}
+
+/* Send the request of a call, or keep it until the run of a cancelled call has ended: sent before, it could
+ * not be cancelled itself. `timeout_ms`: of the program that it runs; 0: it runs none. */
+static void send_call(struct hc_mcp *m, struct hc_session_place *s, const struct hc_call *call,
+                      const char *line, int64_t timeout_ms)
+{
+    const char *id = call->message->id;
+    hc_progress_begin(&s->progress, call);
+    s->timeout_ms = timeout_ms;
+    if (s->id[0] && hc_buf_str(&s->next, line) < 0) {
+        hc_buf_finish(&s->next);
+        hc_progress_end(&s->progress);
+        hc_mcp_refuse(m, id, "out of memory");
+        return;
+    }
+    if (s->id[0]) {
+        set_id(s->next_id, id);
+        return;
+    }
+    set_id(s->id, id);
+    begin_call(s);
+    send_request(s, line);
+}
+
+/* The call that was sent is over. */
+static void end_call(struct hc_session_place *s)
+{
+    if (!s->cancelled)
+        hc_progress_end(&s->progress);
+    s->id[0] = '\0';
+    s->cancelled = false;
+    if (!s->next_id[0])
+        return;
+    set_id(s->id, s->next_id);
+    s->next_id[0] = '\0';
+    begin_call(s);
+    send_request(s, s->next.data);
+    hc_buf_finish(&s->next);
 }
 
 /* ---- opening ---- */
@@ -152,7 +198,8 @@ static int launch(struct hc_mcp *m, struct hc_session_place *s, const cJSON *inp
         open_pipes(s, &in, &out, err) < 0)
         return -1;
     char **more = make_arguments(inputs, directory);
-    int rc = more ? hc_child_start(&s->child, m->config, "session", (const char *const *)more, in, out, err)
+    const int fds[] = {in, out, -1, -1};
+    int rc = more ? hc_child_start(&s->child, m->config, "session", (const char *const *)more, fds, err)
                   : hc_fail(err, ENOMEM, "open a session");
     free_arguments(more);
     return rc;
@@ -165,6 +212,8 @@ static void clear_place(struct hc_session_place *s)
     hc_close_fd(&s->out_fd);
     hc_rpc_lines_finish(&s->lines);
     hc_buf_finish(&s->out);
+    hc_buf_finish(&s->next);
+    hc_progress_end(&s->progress);
     *s = (struct hc_session_place){.in_fd = -1, .out_fd = -1};
 }
 
@@ -216,8 +265,7 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
         hc_mcp_refuse(m, call->message->id, "out of memory");
         return;
     }
-    set_id(s->id, call->message->id);
-    send_request(s, line.data);
+    send_call(m, s, call, line.data, ms);
 }
 
 /* Send a request that has only a checkpoint's name. */
@@ -234,8 +282,7 @@ static void ask_by_name(struct hc_mcp *m, const struct hc_call *call, const char
     if (!s)
         return;
     (void)snprintf(line, sizeof line, "{\"%s\":\"%s\"}", request, name);
-    set_id(s->id, call->message->id);
-    send_request(s, line);
+    send_call(m, s, call, line, 0);
 }
 
 void hc_tool_session_checkpoint(struct hc_mcp *m, const struct hc_call *call)
@@ -315,6 +362,14 @@ static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
     hc_store_keep(&m->store, &none, true);
     if (!s->cancelled)
         hc_mcp_say(m, s->id, "%s is open", s->name);
+    send_request(s, "{\"stream\":true}"); /* for messages of progress */
+}
+
+static void note_output(struct hc_session_place *s, const cJSON *event)
+{
+    const char *text = hc_json_text(event, "text");
+    if (!s->cancelled)
+        hc_progress_print(&s->progress, text, strlen(text));
 }
 
 /* The session announces its end: keep the reason. */
@@ -332,10 +387,13 @@ static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const ch
     if (hc_json_parse(&j, "session", text, len, &err) == 0) {
         const char *event = hc_json_text(j.root, "event");
         bool ready = strcmp(event, "ready") == 0, result = strcmp(event, "result") == 0;
-        bool error = strcmp(event, "error") == 0, done = strcmp(event, "done") == 0;
+        bool error = strcmp(event, "error") == 0;
+        bool done = strcmp(event, "done") == 0 && strcmp(hc_json_text(j.root, "request"), "stream") != 0;
         const char *state = hc_json_text_or(j.root, "state", NULL);
         if (strcmp(event, "end") == 0)
             note_end(s, j.root);
+        if (strcmp(event, "stdout") == 0 || strcmp(event, "stderr") == 0)
+            note_output(s, j.root);
         if (ready)
             answer_ready(m, s);
         if (result)
@@ -344,10 +402,8 @@ static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const ch
             hc_mcp_refuse(m, s->id, "%s: %s", s->name, hc_json_text(j.root, "message"));
         if (done && s->id[0] && !s->cancelled)
             hc_mcp_say(m, s->id, "%s: the state is %s", s->name, state ? state : "there");
-        if (ready || result || error || done) {
-            s->id[0] = '\0';
-            s->cancelled = false;
-        }
+        if (ready || result || error || done)
+            end_call(s);
     }
     hc_json_finish(&j);
 }
@@ -400,6 +456,8 @@ static void finish_session(struct hc_mcp *m, struct hc_session_place *s)
         refuse_unknown(m, s->name, s->id);
     else if (s->id[0] && !s->cancelled)
         hc_mcp_refuse(m, s->id, "%s could not be opened: %s", s->name, s->close_id[0] ? s->why : words.data);
+    if (s->next_id[0])
+        refuse_unknown(m, s->name, s->next_id);
     if (s->close_id[0])
         hc_mcp_say(m, s->close_id, "%s is closed; its files are kept", s->name);
     if (ready)
@@ -415,6 +473,7 @@ void hc_sessions_tend(struct hc_mcp *m)
         if (!s->name[0])
             continue;
         hc_child_kill_if_late(&s->child, now);
+        hc_progress_tell(m, &s->progress, now);
         if (s->out_fd < 0 && hc_child_ended(&s->child)) /* all of its answers have been read */
             finish_session(m, s);
     }
@@ -424,9 +483,16 @@ void hc_sessions_cancel(struct hc_mcp *m, const char *id)
 {
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
         struct hc_session_place *s = &m->sessions[i];
+        if (s->name[0] && strcmp(s->next_id, id) == 0) {
+            s->next_id[0] = '\0';
+            hc_buf_finish(&s->next);
+            hc_progress_end(&s->progress);
+            continue;
+        }
         if (!waits_for(s, id) || strcmp(s->id, id) != 0)
             continue;
         s->cancelled = true;
+        hc_progress_end(&s->progress);
         if (hc_store_find_run(&m->store, s->name)) /* it was ready: interrupt the run, and keep the session */
             send_request(s, "{\"interrupt\":true}");
         else

@@ -165,11 +165,14 @@ static cJSON *describe(const struct hc_mcp *m, const struct tool *t)
     if (t->card)
         (void)hc_buf_fmt(&help, "\n\n%s", m->config->card);
     hc_mcp_put(tool, "name", cJSON_CreateString(t->name));
-    hc_mcp_put(tool, "title", cJSON_CreateString(t->title));
+    if (m->version->structured)
+        hc_mcp_put(tool, "title", cJSON_CreateString(t->title));
     hc_mcp_put(tool, "description", cJSON_CreateString(help.failed ? t->help : help.data));
     hc_mcp_put(tool, "inputSchema", input_schema(m, t));
-    if (t->output)
+    if (t->output && m->version->structured)
         (void)cJSON_AddRawToObject(tool, "outputSchema", t->output);
+    if (!m->version->annotated)
+        return tool;
     cJSON *hints = cJSON_AddObjectToObject(tool, "annotations");
     hc_mcp_put(hints, "readOnlyHint", cJSON_CreateBool(t->reads_only));
     hc_mcp_put(hints, "destructiveHint", cJSON_CreateBool(t->destroys));

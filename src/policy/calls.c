@@ -454,7 +454,7 @@ const struct hc_call_need hc_call_needs[] = {
     {"mmap munmap mprotect mremap madvise brk", "the allocator needs it, and libraries that are loaded"},
     {"futex", "the interpreter's threads wait for each other"},
     {"rt_sigaction rt_sigprocmask rt_sigreturn",
-     "the launcher warns the program by a signal when its time is nearly up"},
+     "the launcher warns the program by a signal when its time is over"},
     {"sendto recvfrom recvmsg", "the interpreter reports through its channel"},
     {"exit exit_group restart_syscall", "a process ends"},
 };

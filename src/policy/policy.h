@@ -47,6 +47,12 @@ struct hc_enforced_by {
 #include "policy/limits.def"
 };
 
+/* Milliseconds from the program's begin until it is killed. */
+static inline int64_t hc_hard_timeout(const struct hc_limits *l)
+{
+    return l->timeout_ms + l->grace_ms;
+}
+
 /* What limits.memory_soft comes to beside limits.memory: below it there must be room to write results down.
  */
 static inline int64_t hc_memory_soft(const struct hc_limits *l)

@@ -111,8 +111,14 @@ static const struct {
      "limits.cpus: 0 is asked for, and the tenant 'carol' allows 2"},
     {"{\"limits\": {\"cpu\": \"5s\", \"max\": {\"cpu\": 0}}}", "{}", REQUEST("\"cpu\": \"1h\""), ""},
     /* What a harder limit bounds is anyone's choice. */
-    {"{\"limits\": {\"grace\": 0, \"memory_soft\": 0}}", "{}",
-     REQUEST("\"grace\": \"10s\", \"memory_soft\": \"1T\""), ""},
+    {"{\"limits\": {\"memory_soft\": 0}}", "{}", REQUEST("\"memory_soft\": \"1T\""), ""},
+    /* A job is killed at limits.timeout and limits.grace together, so both have their maximum. */
+    {"{}", "{}", REQUEST("\"grace\": 0"), ""},
+    {"{}", "{}", REQUEST("\"grace\": \"2s\""),
+     "limits.grace: 2s is asked for, and the policy 'strict' allows 1s"},
+    {"{\"limits\": {\"max\": {\"grace\": \"5s\"}}}", "{}", REQUEST("\"grace\": \"5s\""), ""},
+    {"{\"limits\": {\"max\": {\"grace\": \"5s\"}}}", "{\"grace\": \"3s\"}", REQUEST("\"grace\": \"5s\""),
+     "limits.grace: 5s is asked for, and the tenant 'carol' allows 3s"},
 };
 
 static void a_sender_may_only_tighten(void **state)

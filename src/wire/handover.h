@@ -52,7 +52,7 @@ enum hc_cell_fd {
                            gone */
 };
 
-/* The launcher sends this to the interpreter when limits.timeout is nearly over. */
+/* The launcher sends this to the interpreter when limits.timeout is over. */
 #define HC_SIGNAL_DEADLINE SIGVTALRM
 /* The launcher sends this to the interpreter when limits.memory is nearly used up. */
 #define HC_SIGNAL_MEMORY SIGPWR

@@ -49,7 +49,7 @@ static int take_message(struct hc_rpc *out, int *code, struct hc_error *err)
     const cJSON *root = out->json.root;
     if (cJSON_IsArray(root))
         return refuse_message(code, HC_RPC_INVALID_REQUEST, err,
-                              "this version of the protocol has no batches: send one message a line");
+                              "there are no batches here: send one message a line");
     if (!cJSON_IsObject(root))
         return refuse_message(code, HC_RPC_INVALID_REQUEST, err, "expected an object");
     const cJSON *id = hc_json_member(root, "id");

@@ -103,6 +103,12 @@ def test_timeout(execute):
     assert result["stderr"] == "ExecutionTimeout: code execution exceeded 1s limit\n"
 
 
+def test_a_program_has_all_of_its_time(execute):
+    seconds = 2 * cells.SLOWNESS
+    result = execute(f"import time\ntime.sleep({0.85 * seconds})\nprint('slept')", timeout=seconds)
+    assert result["stdout"] == "slept\n" and result["error"] is False
+
+
 def test_a_launch_that_fails_is_returned(execute, make):
     for options in ({"tree": "no-such"}, {"policy": "no-such"}, {"binary": "/no/hotcell"}):
         result = execute("1", **options)

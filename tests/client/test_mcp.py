@@ -37,14 +37,38 @@ def kept(server):
 # ---- the protocol ----
 
 @pytest.mark.parametrize("asked, given", [("2025-11-25", "2025-11-25"), ("2025-06-18", "2025-06-18"),
-                                          ("2024-11-05", "2024-11-05"), ("2025-03-26", "2025-11-25"),
-                                          ("1.0", "2025-11-25")])
+                                          ("2025-03-26", "2025-03-26"), ("2024-11-05", "2024-11-05"),
+                                          ("1.0", "2025-11-25"), ("2024-10-07", "2025-11-25")])
 def test_version_is_negotiated(base_tree, asked, given):
     with mcp_client.Server() as running:
         result = running.initialize(asked)
         assert result["protocolVersion"] == given
         assert result["serverInfo"]["name"] == "hotcell" and set(result["capabilities"]) == {"tools", "resources"}
         assert running.end() == (0, "")
+
+
+@pytest.mark.parametrize("version, annotated, structured", [
+    ("2024-11-05", False, False), ("2025-03-26", True, False), ("2025-06-18", True, True), ("2025-11-25", True, True)])
+def test_an_older_version_gets_what_it_knows(base_tree, version, annotated, structured):
+    with mcp_client.Server() as running:
+        assert ("title" in running.initialize(version)["serverInfo"]) == structured
+        for tool in running.result("tools/list")["tools"]:
+            assert ("annotations" in tool, "title" in tool) == (annotated, structured), tool
+            assert "outputSchema" not in tool or structured
+        result = running.tool("run_python", code="print('out')\n6 * 7")
+        assert ("structuredContent" in result) == structured and "out\n" in text(result) and "42" in text(result)
+        running.send("tools/call", name="run_python", _meta={"progressToken": 7}, arguments={"code": "import time\ntime.sleep(600)"})
+        params = progress(running, 7)
+        assert ("message" in params) == annotated
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-11-25"])
+def test_a_batch_is_refused_in_every_version(base_tree, version):
+    with mcp_client.Server() as running:
+        running.initialize(version)
+        code, message = running.error(b'[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]')
+        assert code == -32600 and "one message a line" in message
+        assert running.result("ping") == {}
 
 
 def test_nothing_but_ping_before_initialize(base_tree):
@@ -233,12 +257,28 @@ def test_cancelling_ends_the_program_without_an_answer(server):
 def test_only_so_many_at_once(base_tree):
     with mcp_client.Server("--jobs", "2") as server:
         server.initialize()
+        server.tool("write_file", name="a.txt", text="as it was")
         running = [server.call("run_python", code="import time\ntime.sleep(600)") for _ in range(2)]
-        assert "2 programs run already" in server.refusal("run_python", code="1")
+        waiting = [server.call("run_python", code=f"print({i}, open(a).read())", inputs={"a": "files/a.txt"}) for i in range(3)]
+        server.tool("write_file", name="a.txt", text="changed meanwhile")
         cells.wait_until("both cells are there", lambda: len(server.descendants()) >= 6, 60)
+        server.notify("notifications/cancelled", requestId=waiting[1])
         server.notify("notifications/cancelled", requestId=running[0])
-        assert server.message()["method"] == "notifications/resources/list_changed"  # its manifest is there: it has ended
-        assert server.run("1 + 1")["value"]["text/plain"] == "2"
+        for i, request in ((0, waiting[0]), (2, waiting[2])):  # one after the other, in their order
+            assert server.receive(request)["result"]["structuredContent"]["stdout"]["text"] == f"{i} as it was\n"
+        assert not (kept(server) / "run-4").exists(), "the cancelled one has run"
+
+
+def test_so_many_may_wait(base_tree):
+    with mcp_client.Server("--jobs", "1") as server:
+        server.initialize()
+        requests = [server.call("run_python", code="import time\ntime.sleep(600)") for _ in range(33)]
+        assert "1 programs run and 32 wait already" in server.refusal("run_python", code="1")
+        server.notify("notifications/cancelled", requestId=requests[7])
+        server.call("run_python", code="1")
+        assert "32 wait already" in server.refusal("run_python", code="1")
+        assert server.end() == (0, "")
+        assert not list(server.output.glob("mcp-*/given/*"))
 
 
 def test_progress(base_tree):
@@ -248,9 +288,62 @@ def test_progress(base_tree):
                               arguments={"code": "import time\ntime.sleep(600)"})
         message = server.message()
         assert message["method"] == "notifications/progress" and "id" not in message
-        assert message["params"]["progressToken"] == "tok" and message["params"]["total"] == 20 * cells.SLOWNESS
-        assert 0 < message["params"]["progress"] < 20 * cells.SLOWNESS
+        assert message["params"]["progressToken"] == "tok" and 0 <= message["params"]["total"] - 20 * cells.SLOWNESS < 1
+        assert message["params"]["message"].startswith("the program runs") and 0 < message["params"]["progress"] < 20 * cells.SLOWNESS
         server.notify("notifications/cancelled", requestId=request)
+
+
+def progress(server, token):
+    """The parameters of the next message about this call."""
+    while (message := server.message()).get("params", {}).get("progressToken") != token:
+        assert "id" not in message, message
+    return message["params"]
+
+
+@pytest.mark.parametrize("where", ["program", "session"])
+def test_progress_has_what_was_printed(server, where):
+    if where == "session":
+        server.tool("session_open")
+    name, given = ("run_python", {}) if where == "program" else ("session_run", {"session": "session-1"})
+    request = server.send("tools/call", name=name, _meta={"progressToken": 1},
+                          arguments={**given, "code": "import sys, time\nprint('one é', flush=True)\nprint('two', file=sys.stderr)\ntime.sleep(600)"})
+    told, last = "", 0
+    while not ("one é\n" in told and "two\n" in told):
+        params = progress(server, 1)
+        assert params["progress"] > last
+        told, last = told + params["message"], params["progress"]
+    server.notify("notifications/cancelled", requestId=request)
+
+
+def test_progress_of_much_output_has_its_end(server):
+    server.send("tools/call", name="run_python", _meta={"progressToken": 1},
+                arguments={"code": "import time\nprint('begin' + 'é' * 50_000 + 'end', flush=True)\ntime.sleep(600)"})
+    while (told := progress(server, 1)["message"]).startswith("the program runs"):
+        pass
+    assert told.startswith("[") and " bytes are left out here]\n" in told and told.endswith("éend\n")
+    assert len(told.encode()) < 2200 and "\ufffd" not in told and "begin" not in told
+
+
+def test_progress_of_a_program_that_waits(base_tree):
+    with mcp_client.Server("--jobs=1") as server:
+        server.initialize()
+        server.call("run_python", code="import time\ntime.sleep(600)")
+        server.send("tools/call", name="run_python", _meta={"progressToken": 1}, arguments={"code": "1"})
+        params = progress(server, 1)
+        assert "waits for its turn" in params["message"] and "total" not in params
+
+
+def test_long_output_is_whole_in_the_text_only(quiet):
+    """Some clients give the model the text, others the data: both have what was printed, and of much output one has all."""
+    result = quiet.tool("run_python", code="print('begin' + 'é' * 20_000 + 'end')\ntype('T', (), {'__repr__': lambda self: 'v' * 20_000})()")
+    data = result["structuredContent"]
+    assert "begin" + "é" * 20_000 + "end" in text(result) and "v" * 20_000 in text(result)
+    for part in (data["stdout"]["text"], data["value"]["text/plain"]):
+        assert " bytes are left out here]\n" in part and len(part.encode()) < 8300
+    assert data["stdout"]["text"].startswith("beginé") and data["stdout"]["text"].endswith("éend\n") and data["stdout"]["truncated"]
+    assert len(json.dumps(result, ensure_ascii=False).encode()) < 85_000
+    short = quiet.tool("run_python", code="print('x' * 8000)")
+    assert "x" * 8000 in text(short) and short["structuredContent"]["stdout"] == {"text": "x" * 8000 + "\n", "bytes": 8001, "truncated": False}
 
 
 # ---- sessions ----
@@ -312,9 +405,27 @@ def test_an_interrupt_keeps_the_variables(session, way):
         assert "KeyboardInterrupt" in text(answers[running]) and answers[running]["isError"]
     else:
         session.notify("notifications/cancelled", requestId=running)
-        while "busy" in text(session.tool("session_run", session="session-1", code="1")):
-            pass  # not answered, but for it to be over
+        assert in_session(session, "y = 2")["structuredContent"]["status"] == "ok"  # it waits for the end of the cancelled one
     assert in_session(session, "x")["structuredContent"]["value"]["text/plain"] == "1"
+
+
+def test_a_call_that_waits_for_a_cancelled_one_can_be_cancelled(session):
+    """The first holds on for a while after its interrupt."""
+    running = session.call("session_run", session="session-1", code="""
+import time
+try: time.sleep(600)
+except KeyboardInterrupt: time.sleep(1)
+""")
+    session.notify("notifications/cancelled", requestId=running)
+    waiting = session.call("session_run", session="session-1", code="x = 1")
+    assert "busy" in session.refusal("session_run", session="session-1", code="x = 2")
+    session.notify("notifications/cancelled", requestId=waiting)
+    assert "that of" in text(session.tool("session_checkpoint", session="session-1", name="one"))
+    assert "NameError" in text(in_session(session, "x"))
+    session.notify("notifications/cancelled", requestId=session.call("session_run", session="session-1", code="while True: pass"))
+    waiting, closing = session.call("session_run", session="session-1", code="1"), session.call("session_close", session="session-1")
+    answers = {answer["id"]: text(answer["result"]) for answer in (session.receive(), session.receive())}
+    assert "has ended" in answers[waiting] and "is closed" in answers[closing]
 
 
 def test_checkpoints(session):

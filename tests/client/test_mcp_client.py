@@ -38,14 +38,21 @@ def texts(result):
     return [block["text"] for block in result["content"] if block["type"] == "text"]
 
 
-def test_with_the_real_client(client, scientific):
+def talk(client, library, scientific):
+    """What a client has seen that uses this library."""
     place = cells.new_directory(cells.caller())
-    done = subprocess.run(["node", client, cells.HOTCELL, "mcp", "-t", scientific, "--timeout", f"{30 * cells.SLOWNESS:g}"],
+    done = subprocess.run(["node", client, library, cells.HOTCELL, "mcp", "-t", scientific, "--timeout", f"{30 * cells.SLOWNESS:g}"],
                           capture_output=True, text=True, check=False, timeout=cells.PATIENCE, cwd=place,
                           env={**os.environ, "TMPDIR": str(place)})
     assert (done.returncode, done.stderr) == (0, ""), done
+    assert not list(place.iterdir()), "the server has left its directory"
     seen = json.loads(done.stdout)
     assert seen["errors"] == []
+    return seen
+
+
+def test_with_the_real_client(client, scientific):
+    seen = talk(client, "@modelcontextprotocol/sdk", scientific)
     assert seen["version"]["name"] == "hotcell" and seen["capabilities"]["resources"] == {"listChanged": True}
     tools = {tool["name"]: tool for tool in seen["tools"]}
     assert {"run_python", "list_files", "read_file", "write_file", "remove_file"} <= tools.keys()
@@ -74,4 +81,17 @@ def test_with_the_real_client(client, scientific):
     assert len(seen["progress"]) == 1 and 0 < seen["progress"][0]["progress"] < seen["progress"][0]["total"]
     assert "enough" in seen["cancelled"]["message"]
     assert "still here" in texts(seen["after"])[0]
-    assert not list(place.iterdir()), "the server has left its directory"
+
+
+def test_with_the_client_of_spring_2025(client, scientific):
+    """It asks for 2025-03-26, and ends if it is offered a version of later: it knows no structured part and no titles."""
+    seen = talk(client, "sdk-of-spring-2025", scientific)
+    assert seen["version"]["name"] == "hotcell" and "title" not in seen["version"]
+    tools = {tool["name"]: tool for tool in seen["tools"]}
+    assert tools["list_files"]["annotations"]["readOnlyHint"] and not [tool for tool in seen["tools"] if {"title", "outputSchema"} & tool.keys()]
+    assert "structuredContent" not in seen["figure"] and texts(seen["figure"])[:2] == ["stdout:\ndrawn\n", "value:\n42"]
+    assert [block["type"] for block in seen["figure"]["content"]].count("image") == 1
+    assert seen["failed"]["isError"] and "one (1, 2) 3" in texts(seen["given"])[0]
+    assert texts(seen["read"]) == ["written"] and seen["resource"]["contents"][0]["text"] == "a,b\n1,2\n"
+    assert [run.get("isError") for run in seen["session"]] == [False, True, False, True, False]
+    assert len(seen["progress"]) == 1 and "enough" in seen["cancelled"]["message"] and "still here" in texts(seen["after"])[0]

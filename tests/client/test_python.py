@@ -102,11 +102,67 @@ def test_a_name_that_is_no_text_is_found(in_scratch):
     assert result.files[0].escaped and result.files[0].read() == b"kept"
 
 
-def test_without_an_output_directory_there_is_one_if_there_is_something_to_keep(in_scratch):
-    assert run("1").output_dir is None and not (in_scratch / "hotcell-output").exists()
-    result = run("open('x', 'w').write('kept')", job_id="job-1")
-    assert result.output_dir == in_scratch / "hotcell-output" / "job-1"
-    assert result.file("x").read() == b"kept"
+def test_without_an_output_directory_nothing_is_left_behind(in_scratch):
+    def left():
+        return [path.name for path in (*in_scratch.iterdir(), *(in_scratch / "tmp").iterdir()) if path.name != "tmp"]
+    assert run("1").output_dir is None and not left()
+    result = run("open('x', 'w').write('kept')", persist_code=True)
+    assert result.file("x").read() == b"kept" and (result.output_dir / "manifest.json").exists()
+    file = result.file("x")
+    del result
+    assert file.read() == b"kept" and len(left()) == 1  # as long as somebody may read it
+    del file
+    assert not left()
+    with run("open('x', 'w').write('kept')") as result:
+        assert result.file("x").read() == b"kept"
+    with pytest.raises(FileNotFoundError):
+        result.file("x").read()
+    assert not left()
+    with pytest.raises(hotcell.InputError):
+        run("1", inputs={"x": "/no/such"})
+    assert not left()
+
+
+def test_a_temporary_directory_goes_with_its_process_alone(in_scratch):
+    code = f"""if True:
+    import copy, hotcell, os, pickle
+    result = hotcell.run("open('x', 'w').write('kept')", tree={str(cells.tree_path("base"))!r}, memory="256M")
+    if os.fork() == 0:
+        raise SystemExit(0)
+    os.wait()
+    others = pickle.loads(pickle.dumps(result)), copy.deepcopy(result)
+    assert all(other.file("x").read() == b"kept" for other in others), others
+    del others
+    print(result.file("x").read())
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=cells.PATIENCE,
+                          env={**os.environ, "PYTHONPATH": str(Path(hotcell.__file__).parents[1])})
+    assert (done.returncode, done.stdout) == (0, "b'kept'\n"), done
+    assert not list((in_scratch / "tmp").iterdir())
+
+
+def test_results_are_saved_where_they_are_wanted(in_scratch):
+    result = run("import os; os.mkdir('d'); open('d/x.txt', 'w').write('kept')\nopen(b'\\xff', 'w').write('odd')", persist_code=True)
+    (in_scratch / "saved").mkdir()
+    (in_scratch / "saved" / "other").write_text("left alone")
+    where = result.save("saved")
+    result.close()
+    assert where == in_scratch / "saved" and (where / "d" / "x.txt").read_text() == "kept" and (where / "other").exists()
+    assert json.loads((where / "manifest.json").read_text())["job_id"] == result.job_id
+    assert (where / result.manifest["code_path"]).exists() and (where / os.fsdecode(b"\xff")).read_text() == "odd"
+    hotcell.verify(where / "manifest.json")
+    with pytest.raises(hotcell.InputError):
+        run("1").save("/dev/null/x")
+    assert (run("1").save("alone") / "manifest.json").exists()
+
+
+def test_where_nothing_can_be_written_a_job_has_its_results(in_scratch):
+    """Even if the current directory is gone: only the temporary one is needed."""
+    gone = in_scratch / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+    assert run("open('x', 'w').write('kept')").file("x").read() == b"kept"
 
 
 def test_limits_and_their_short_forms():

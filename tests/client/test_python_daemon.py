@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -101,6 +102,19 @@ def test_frames_and_arrays_go_both_ways(client, scientific):
 
 def test_without_files_there_is_no_directory(client, here):
     assert client.run("1", **BOUNDS).output_dir is None and not os.listdir(here)
+
+
+def test_results_without_a_directory_go_with_their_result(client, here, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(here))
+    result = client.run("open('x', 'w').write('kept')", **BOUNDS)
+    assert result.file("x").read() == b"kept" and len(os.listdir(here)) == 1
+    del result
+    assert not os.listdir(here)
+    session = client.session(**BOUNDS)
+    first = session.run("open('x', 'w').write('first')")
+    later = session.run("open('x', 'w').write('later')")
+    assert (first.file("x").read(), later.file("x").read()) == (b"first", b"later")
+    session.close()
 
 
 def test_a_job_that_is_not_waited_for(client):

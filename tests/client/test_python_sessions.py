@@ -1,6 +1,7 @@
 """hotcell.Session: state from run to run, what is raised, what is left."""
 
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -80,6 +81,24 @@ def test_an_interrupt_comes_from_another_thread(session):
         thread.join()
         assert run.error.type == "KeyboardInterrupt" and run.kept
         assert other.run("x").value == 2
+
+
+@pytest.mark.parametrize("way", ["command", "bind"])
+def test_each_run_keeps_its_files(tmp_path, monkeypatch, way):
+    """A later run writes another file of that name, and the session's directory goes before the Run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with hotcell.Session(tree="base", memory="256M", policy={"output": {"mode": "bind"}} if way == "bind" else None) as session:
+        first = session.run("open('x', 'w').write('first')")
+        second = session.run("open('x', 'w').write('second one')\nopen('y', 'w').close()")
+        assert [file.path for file in second.files] == ["x", "y"]
+        assert (first.file("x").read(), second.file("x").read()) == (b"first", b"second one")
+        second.close()
+        assert (session.output_dir / "x").read_text() == "second one"
+    del session, second
+    assert first.file("x").read() == b"first"
+    del first
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_session_that_has_ended_says_so(session):

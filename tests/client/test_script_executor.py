@@ -144,6 +144,13 @@ def test_text_on_stderr_alone_is_no_failure(execute):
     assert any("to stderr" in warning for warning in outcome["warnings"])
 
 
+def test_a_script_has_all_of_its_time(execute):
+    seconds = 2 * cells.SLOWNESS
+    outcome = execute(f"end = pd.Timestamp.now() + pd.Timedelta(seconds={0.85 * seconds})\nwhile pd.Timestamp.now() < end: pass\nprint('done')",
+                      SCRIPT_TIMEOUT=seconds)
+    assert outcome["output"] == "done\n" and outcome["success"]
+
+
 def test_timeout(execute):
     outcome = execute("print('before', flush=True)\nwhile True: pass", SCRIPT_TIMEOUT=4)
     assert outcome["error"] == "Script execution timed out after 4 seconds"

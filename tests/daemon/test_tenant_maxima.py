@@ -70,8 +70,12 @@ def test_a_sender_cannot_do_without_cgroups_where_the_policy_wants_them(daemon):
 
 
 def test_a_request_that_tightens_is_taken_and_its_manifest_says_so(daemon):
-    manifest = ask(daemon, memory="64M", pids=4, grace="5s", enforcement="auto").json
+    manifest = ask(daemon, memory="64M", pids=4, grace="500ms", enforcement="auto").json
     assert (manifest["status"], manifest["limits"]["memory"], manifest["limits"]["pids"]) == ("ok", 64 << 20, 4), manifest
+
+
+def test_the_time_after_the_timeout_has_a_maximum_too(daemon):
+    assert excesses(ask(daemon, grace="1h"))["grace"] == {"asked": "1h", "maximum": "1s", "of": "policy", "name": "strict"}
 
 
 def test_a_policy_may_allow_requests_more_than_it_gives(daemon):

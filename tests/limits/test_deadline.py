@@ -1,6 +1,7 @@
-"""Shortly before its time is over a program gets a TimeoutError, so that what it has is kept; then the launcher kills."""
+"""When its time is over a program gets a TimeoutError, so that what it has is kept; limits.grace later the launcher kills."""
 import cells
 import pytest
+import session_client
 
 FOREVER = "while True: pass\n"
 
@@ -79,6 +80,35 @@ def test_a_program_that_restores_the_default_is_ended_by_the_signal(base_tree):
 def test_grace_of_zero_means_no_warning(base_tree):
     result = ended(run(FOREVER, "0.4", "--grace=0"), partial=False)
     assert result.manifest["guest"] is None and "ran longer than" in result.manifest["reason"]
+
+
+@pytest.mark.parametrize("start", ["cold", "slow", "session"])
+def test_the_program_has_all_of_its_time(base_tree, start):
+    """The same in each way: a second of two is no matter, nor what the prelude took before the program."""
+    sleep = f"import time\ntime.sleep({1.8 * cells.SLOWNESS})\n'slept'"
+    if start == "session":
+        with session_client.Session() as session:
+            ended_at = session.run(sleep, limits={"timeout": 2 * cells.SLOWNESS, "grace": "5s"})
+            assert (ended_at.status, ended_at.value) == ("ok", "slept"), ended_at
+        return
+    policy = {"prelude": {"code": f"import time; time.sleep({cells.SLOWNESS})"}} if start == "slow" else {}
+    result = run(sleep, policy=policy)
+    assert (result.manifest["status"], result.manifest["guest"]["value"]["text/plain"]) == ("ok", "'slept'"), result
+
+
+def test_both_deadlines_come_when_they_should_and_are_in_the_manifest(base_tree):
+    soft = ended(run(FOREVER, "1", "--grace=30s"))
+    assert "TimeoutError" in soft.manifest["reason"]
+    assert cells.SLOWNESS <= soft.manifest["timing"]["run"] < 30
+    hard = ended(run("while True:\n try:\n  n = 0\n  while True: n += 1\n except TimeoutError: pass", "1", "--grace=1500ms"), partial=False)
+    assert "did not end within 1500ms after that (limits.grace)" in hard.manifest["reason"]
+    assert hard.manifest["timing"]["run"] >= cells.SLOWNESS + 1.5
+    assert (hard.manifest["limits"]["timeout"], hard.manifest["limits"]["grace"]) == (cells.SLOWNESS, 1.5)
+
+
+def test_a_prelude_has_the_time_of_a_program(base_tree):
+    result = ended(run("1", "0.5", "--grace=500ms", policy={"prelude": {"code": "while True: pass"}}), partial=False)
+    assert "did not get to its program" in result.manifest["reason"] and result.manifest["guest"] is None
 
 
 def test_a_program_that_fails_early_is_no_timeout(base_tree):

@@ -1,12 +1,12 @@
 // What an assistant's program does with `hotcell mcp`, by the client library that such programs use; test_mcp_client.py
 // looks at what is printed: one JSON object.
 //
-//     node client.mjs COMMAND [ARGUMENT]...
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ResourceListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+//     node client.mjs LIBRARY COMMAND [ARGUMENT]...
+const [library, command, ...args] = process.argv.slice(2);
+const { Client } = await import(`${library}/client/index.js`);
+const { StdioClientTransport } = await import(`${library}/client/stdio.js`);
+const { ResourceListChangedNotificationSchema } = await import(`${library}/types.js`);
 
-const [command, ...args] = process.argv.slice(2);
 const client = new Client({ name: "hotcell-test", version: "1" });
 const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
 const seen = { errors: [], changed: 0, progress: [] };
@@ -20,7 +20,7 @@ const failure = (promise) => promise.then(() => null, (error) => ({ code: error.
 
 seen.version = client.getServerVersion();
 seen.capabilities = client.getServerCapabilities();
-seen.protocol = transport.protocolVersion ?? null;
+seen.protocol = transport.protocolVersion ?? null; // the library of spring 2025 does not say
 seen.tools = (await client.listTools()).tools;
 seen.figure = await tool("run_python", {
     code: "import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nopen('table.csv', 'w').write('a,b\\n1,2\\n')\nprint('drawn')\n6 * 7",

@@ -511,7 +511,7 @@ def test_findings_that_cannot_be_written_are_said_to_be_lost(here):
 
 def test_a_program_that_cannot_be_kept_is_said_to_be_lost(here):
     (here / "hotcell-output").write_text("in the way")
-    done = cells.hotcell("run", "-t", "base", "--persist-code", "ok.py", cwd=here)
+    done = cells.hotcell("run", "-t", "base", "--persist-code", "ok.py", cwd=here, env={"TMPDIR": "/dev/null"})
     assert (done.returncode, done.stdout) == (0, "it ran\n")
     assert done.stderr.startswith("hotcell: the program was not kept: ") and done.stderr.count("\n") == 1
 

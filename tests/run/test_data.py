@@ -4,8 +4,10 @@ import csv
 import json
 import os
 import re
+import shutil
 import stat
 import struct
+import subprocess
 
 import cells
 import pytest
@@ -305,6 +307,48 @@ def test_persisted_code_is_the_program_byte_for_byte(base_tree):
     failed = cells.run("syntax error here", "--persist-code")
     assert failed.manifest["status"] == "rejected"
     assert (failed.output / failed.manifest["code_path"]).read_text() == "syntax error here"
+
+
+def test_output_comes_while_the_program_runs_beside_the_manifest(here):
+    reader, writer = os.pipe()
+    with open(reader) as live:
+        command = [cells.HOTCELL, "run", "-t", cells.tree_path("base"), "--json", "--live-fd", str(writer), "-"]
+        with subprocess.Popen(command, cwd=here, text=True, stdin=-1, stdout=-1, pass_fds=[writer], env=cells.caller().environment()) as job:
+            os.close(writer)
+            job.stdin.write("import sys, time\nprint('up', flush=True)\nprint('low', file=sys.stderr)\ntime.sleep(600)")
+            job.stdin.close()
+            assert sorted((live.readline(), live.readline())) == ["low\n", "up\n"]
+            job.terminate()
+            manifest = json.loads(job.stdout.read())
+        assert live.read() == ""
+    assert (manifest["status"], manifest["stdout"]["text"], manifest["stderr"]["text"]) == ("killed", "up\n", "low\n")
+
+
+def temporary_results(place, said):
+    """The one directory that was made instead, which the line on standard error names."""
+    (directory,) = place.glob("hotcell-output-*")
+    assert f"the results are in {directory}: " in said, said
+    return directory
+
+
+@pytest.mark.parametrize("way", ["not writable", "gone", "in the way"])
+def test_results_are_not_lost_where_their_directory_cannot_be_made(here, user, way):
+    place, tmp = cells.new_directory(user), cells.new_directory(user)
+    if way == "in the way":
+        (place / "hotcell-output").write_text("mine")
+    elif user.uid == 0 and way == "not writable":
+        pytest.skip("root may write everywhere")
+    command = [cells.HOTCELL, "run", "-t", cells.tree_path("base"), "-"]
+    spoil = {"not writable": "chmod 555 .", "gone": "mkdir sub && cd sub && rmdir ../sub", "in the way": "true"}[way]
+    for options in ([], ["--json"]):
+        done = subprocess.run(["sh", "-c", f'{spoil}; exec "$0" "$@"', *command[:2], *options, *command[2:]], cwd=place, text=True,
+                              input="open('a.txt', 'w').write('kept')\nprint('ran')", capture_output=True, check=False,
+                              timeout=cells.PATIENCE, env={**user.environment(), "TMPDIR": str(tmp)}, **user.popen_arguments())
+        assert done.returncode == 0, done
+        manifest = json.loads(done.stdout) if options else {"warnings": []}
+        directory = temporary_results(tmp, "\n".join([done.stderr, *manifest["warnings"]]))
+        assert (directory / "a.txt").read_text() == "kept" and (directory / "manifest.json").exists()
+        shutil.rmtree(directory)
 
 
 def test_without_output_directory_nothing_is_kept_but_what_there_is(here):

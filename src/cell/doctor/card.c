@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "cell/tree.h"
 #include "policy/options.h"
 #include "policy/syscalls.h"
@@ -278,10 +279,14 @@ static void print_limits(FILE *out, const struct hc_policy *p)
         (void)hc_buf_fmt(&text, "%s%s%s%s", said[i].before, value, unit, said[i].behind);
     }
     (void)hc_buf_str(&text, ".");
-    if (p->limits.grace_ms)
-        (void)hc_buf_str(&text,
-                         " Shortly before the time is over the program gets a TimeoutError; what it has by "
-                         "then is kept.");
+    if (p->limits.grace_ms) {
+        char grace[32];
+        (void)hc_buf_fmt(
+            &text,
+            " When the time is over, the program gets a TimeoutError, and has %s more to end in; "
+            "what it has by then is kept.",
+            hc_format_duration(p->limits.grace_ms, grace, sizeof grace));
+    }
     if (!text.failed)
         hc_print_wrapped(out, "Limits:   ", text.data);
 }

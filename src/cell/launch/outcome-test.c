@@ -41,7 +41,8 @@ struct evidence {
     enum hc_warning warned;
     int64_t oom_kills, pids_refused, pids_peak; /* of the cell's cgroup */
     int64_t tasks_peak, cpu_us, memory_now;     /* sampled */
-    bool hidden, frozen, err_full, at_rest, before, check_only, reading;
+    int64_t grace_ms;
+    bool hidden, frozen, err_full, at_rest, before, check_only, reading, starting;
     int wait_code, wait_status; /* of the cell's first process */
 };
 
@@ -66,6 +67,12 @@ static const struct evidence ROWS[] = {
 
     {"a job that ran too long", HC_STATUS_TIMEOUT, "ran longer than 1500ms (limits.timeout)",
      .end = HC_END_TIMEOUT, .interpreter = UNKNOWN},
+    {"a job that did not end in its grace", HC_STATUS_TIMEOUT,
+     "ran longer than 1500ms (limits.timeout), and did not end within 1s after that (limits.grace)",
+     .end = HC_END_TIMEOUT, .interpreter = UNKNOWN, .grace_ms = 1000},
+    {"a job whose interpreter took too long to start", HC_STATUS_TIMEOUT,
+     "did not get to its program in 1500ms (limits.timeout)", .end = HC_END_TIMEOUT, .interpreter = UNKNOWN,
+     .starting = true},
     {"a job that somebody froze", HC_STATUS_TIMEOUT, "cgroup.freeze", .end = HC_END_TIMEOUT, .frozen = true},
     {"a job whose processor time is used up", HC_STATUS_CPU, "used more than 2s of CPU time",
      .end = HC_END_CPU},
@@ -94,8 +101,9 @@ static const struct evidence ROWS[] = {
     {"processes counted where there is no cgroup", HC_STATUS_PIDS, "8 processes and threads", .value = 1,
      .tasks_peak = PIDS},
 
-    {"a program that was warned of its time, and failed", HC_STATUS_TIMEOUT, "nearly over",
-     .warned = HC_WARNED_TIME, .value = 1},
+    {"a program that was warned of its time, and failed", HC_STATUS_TIMEOUT,
+     "ran longer than 1500ms (limits.timeout), and ended after the TimeoutError", .warned = HC_WARNED_TIME,
+     .value = 1},
     {"a program that was warned of its time, and ended well", HC_STATUS_OK, "", .warned = HC_WARNED_TIME,
      .report = REPORT},
     {"a program that was warned of its memory, and failed of it", HC_STATUS_MEMORY, "nearly used up",
@@ -113,6 +121,7 @@ static int see(const struct evidence *e, struct hc_manifest *m, struct hc_error 
 {
     struct hc_policy policy = {.name = "p",
                                .limits = {.timeout_ms = TIMEOUT_MS,
+                                          .grace_ms = e->grace_ms,
                                           .cpu_ms = CPU_MS,
                                           .memory = MEMORY,
                                           .pids = PIDS,
@@ -129,7 +138,7 @@ static int see(const struct evidence *e, struct hc_manifest *m, struct hc_error 
     m->usage.cpu_user_us = e->cpu_us;
     struct hc_supervisor *s = &l.sup;
     s->end = e->end;
-    s->go_us = 1;
+    s->go_us = !e->starting;
     s->listener.fd = 0;
     s->host_oom_kills = -1;
     s->exit_known = e->interpreter != UNKNOWN;

@@ -53,6 +53,20 @@ const char *hc_launch_why_cancelled(const struct hc_run *run, char text[HC_CANCE
     return text;
 }
 
+static void conclude_timeout(struct hc_launch *l)
+{
+    const struct hc_limits *limits = &l->run->policy->limits;
+    char timeout[32], grace[32], more[80] = "";
+    const char *frozen = l->sup.frozen ? "; its cgroup was frozen by somebody (cgroup.freeze)" : "";
+    (void)hc_format_duration(limits->timeout_ms, timeout, sizeof timeout);
+    if (limits->grace_ms)
+        (void)snprintf(more, sizeof more, ", and did not end within %s after that (limits.grace)",
+                       hc_format_duration(limits->grace_ms, grace, sizeof grace));
+    hc_launch_conclude(l->m, HC_STATUS_TIMEOUT, "%s %s (limits.timeout)%s%s",
+                       l->sup.go_us ? "ran longer than" : "did not get to its program in", timeout, more,
+                       frozen);
+}
+
 /* True if the launcher ended the job: set the outcome from its reason. */
 static bool conclude_ended(struct hc_launch *l)
 {
@@ -62,9 +76,7 @@ static bool conclude_ended(struct hc_launch *l)
     char text[32];
     switch (l->sup.end) {
     case HC_END_TIMEOUT:
-        hc_launch_conclude(m, HC_STATUS_TIMEOUT, "ran longer than %s (limits.timeout)%s",
-                           hc_format_duration(limits->timeout_ms, text, sizeof text),
-                           l->sup.frozen ? "; its cgroup was frozen by somebody (cgroup.freeze)" : "");
+        conclude_timeout(l);
         return true;
     case HC_END_CPU:
         hc_launch_conclude(m, HC_STATUS_CPU, "used more than %s of CPU time (limits.cpu)",
@@ -103,7 +115,7 @@ struct guest_claims {
     bool memory_error; /* the program ended by a MemoryError */
 };
 
-/* The program was warned that its time or its memory was nearly used up, and did not end well. After a
+/* The program was warned that its time was over or its memory nearly used up, and did not end well. After a
  * warning about memory it may have freed memory and failed later for another reason: there the guest's
  * report decides whether it was a MemoryError. */
 static bool conclude_warned(struct hc_launch *l, const struct guest_claims *claims)
@@ -124,9 +136,10 @@ static bool conclude_warned(struct hc_launch *l, const struct guest_claims *clai
             "ran until its memory of %s was nearly used up (limits.memory, limits.memory_soft)",
             hc_format_size(limits->memory, text, sizeof text));
     else
-        hc_launch_conclude(l->m, HC_STATUS_TIMEOUT,
-                           "ran until its time of %s was nearly over (limits.timeout, limits.grace)",
-                           hc_format_duration(limits->timeout_ms, text, sizeof text));
+        hc_launch_conclude(
+            l->m, HC_STATUS_TIMEOUT,
+            "ran longer than %s (limits.timeout), and ended after the TimeoutError that it got then",
+            hc_format_duration(limits->timeout_ms, text, sizeof text));
     return true;
 }
 

@@ -145,8 +145,11 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
 {
     struct hc_run *r = l->run;
     const struct hc_job *job = r->job;
-    r->dest = (struct hc_dest){
-        .fd = -1, .at = r->default_at, .named = job->output_dir != NULL, .shared = r->shared};
+    r->dest = (struct hc_dest){.fd = -1,
+                               .at = r->default_at,
+                               .named = job->output_dir != NULL,
+                               .else_temporary = r->else_temporary,
+                               .shared = r->shared};
     int n = job->output_dir
                 ? snprintf(r->dest.path, sizeof r->dest.path, "%s", job->output_dir)
                 : snprintf(r->dest.path, sizeof r->dest.path, "%s/%s", r->default_dir, l->m->job_id);

@@ -183,7 +183,10 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
     bool reported = warned && l->m->guest;
     l->m->partial = l->collected != HC_COLLECTED_ALL ||
                     (l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || reported));
-    return l->run->job->persist_code ? persist_code(l, err) : 0;
+    int rc = l->run->job->persist_code ? persist_code(l, err) : 0;
+    if (c.dest->instead[0])
+        hc_launch_warn(l->m, "the results are in %.300s: %.200s", c.dest->path, c.dest->instead);
+    return rc;
 }
 
 void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m)

@@ -72,15 +72,42 @@ static int open_named(const struct hc_dest *d, struct hc_error *err)
     return fd >= 0 ? fd : hc_fail(err, errno, "output directory %s", d->path);
 }
 
-int hc_dest_open(struct hc_dest *d, struct hc_error *err)
+static int open_writable(const struct hc_dest *d, struct hc_error *err)
 {
-    if (d->fd >= 0)
-        return 0;
     hc_autofd fd = d->named ? open_named(d, err) : open_default(d, err);
     if (fd < 0)
         return hc_exit_as(err, HC_EXIT_DATA);
     if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "output directory %s: not writable", d->path);
+    return hc_take(&fd);
+}
+
+/* Make and open a temporary directory, since the default one could not be had: `err` says why. -1: this one
+ * cannot be had either; `err` is unchanged. */
+static int open_instead(struct hc_dest *d, const struct hc_error *err)
+{
+    char path[PATH_MAX];
+    const char *place = getenv("TMPDIR");
+    int n = snprintf(path, sizeof path, "%s/hotcell-output-XXXXXX", place && *place ? place : "/tmp");
+    int fd = n > 0 && n < (int)sizeof path && mkdtemp(path)
+                 ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                 : -1;
+    if (fd < 0)
+        return -1;
+    memcpy(d->path, path, sizeof path);
+    (void)snprintf(d->instead, sizeof d->instead, "%.255s", err->text);
+    return fd;
+}
+
+int hc_dest_open(struct hc_dest *d, struct hc_error *err)
+{
+    if (d->fd >= 0)
+        return 0;
+    hc_autofd fd = open_writable(d, err);
+    if (fd < 0 && !d->named && d->else_temporary)
+        fd = open_instead(d, err);
+    if (fd < 0)
+        return -1;
     struct stat st;
     if (fstat(fd, &st) < 0)
         return hc_fail(err, errno, "stat %s", d->path);

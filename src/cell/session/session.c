@@ -148,6 +148,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .cancel_fd = given->cancel_fd,
                              .cancel_has_reason = given->cancel_has_reason,
                              .default_dir = given->default_dir,
+                             .else_temporary = given->else_temporary,
                              .share = given->share,
                              .shared = given->shared,
                              .dest = {.fd = -1}};

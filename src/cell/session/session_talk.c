@@ -508,6 +508,7 @@ int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
     const struct hc_session_given given = {.job = t->job,
                                            .policy = t->policy,
                                            .default_dir = t->default_dir,
+                                           .else_temporary = t->else_temporary,
                                            .share = t->share,
                                            .shared = t->shared,
                                            .parked = t->parked,

@@ -14,8 +14,8 @@ void hc_enforce_soft(struct hc_loop *l);
 void hc_enforce_soft_check(struct hc_loop *l); /* to be called when memory.events has changed */
 void hc_enforce_soft_end(struct hc_loop *l);
 
-/* Send the signal `number` to warn the program that its time or memory is nearly used up. A program that
- * has not begun, or has already reported, gets none. */
+/* Send the signal `number` to warn the program that its time is over or its memory nearly used up. A program
+ * that has not begun, or has already reported, gets none. */
 void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of);
 
 /* To be called by the ticker: check processor time, and memory where no cgroup limits it, and sample both

@@ -178,8 +178,20 @@ static void sample_usage(struct hc_loop *l, int ticker)
         (void)hc_loop_set_timer(ticker, l->watch_ms, l->watch_ms);
 }
 
+/* The program begins, and its time counts from here: the interpreter's start, the policy's prelude and the
+ * reading of inputs had a time of their own, of the same length. */
+static void restart_deadlines(const struct hc_loop *l, const struct hc_timers *timers)
+{
+    const struct hc_limits *limits = &l->s->policy->limits;
+    /* cannot fail for times above zero */
+    (void)hc_loop_set_timer(timers->wall, hc_hard_timeout(limits), 0);
+    if (timers->grace >= 0)
+        (void)hc_loop_set_timer(timers->grace, limits->timeout_ms, 0);
+}
+
 static void handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
 {
+    const bool starts = !l->s->go_us;
     switch ((enum hc_occasion)event->data.u32) {
     case HC_ON_STDOUT:
         hc_output_pipe_read(l, &l->out);
@@ -196,6 +208,8 @@ static void handle(struct hc_loop *l, const struct epoll_event *event, const str
     case HC_ON_CONTROL:
         hc_control_answer(l);
         hc_control_read(l);
+        if (starts && l->s->go_us)
+            restart_deadlines(l, timers);
         break;
     case HC_ON_TOOLS:
         hc_toolbox_work(l->s->tools);
@@ -273,21 +287,14 @@ static int run_loop(struct hc_loop *l, const struct hc_timers *timers, struct hc
     return 0;
 }
 
-/* Milliseconds before limits.timeout at which the program is warned; 0: never. */
-static int64_t grace_ms(const struct hc_limits *limits)
-{
-    return MIN(limits->grace_ms, limits->timeout_ms / 4);
-}
-
 int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err)
 {
     const struct hc_limits *limits = &l->s->policy->limits;
     bool by_watch = l->s->cgroup->fd < 0;
-    int64_t before = grace_ms(limits);
     l->watch_ms = by_watch ? HC_WATCH_MS : ACCOUNT_MS;
     *out = (struct hc_timers){-1, -1, -1};
-    if ((out->wall = hc_loop_timer(limits->timeout_ms, 0, err)) < 0 ||
-        (before && (out->grace = hc_loop_timer(limits->timeout_ms - before, 0, err)) < 0) ||
+    if ((out->wall = hc_loop_timer(hc_hard_timeout(limits), 0, err)) < 0 ||
+        (limits->grace_ms && (out->grace = hc_loop_timer(limits->timeout_ms, 0, err)) < 0) ||
         (out->ticker = hc_loop_timer(l->watch_ms, l->watch_ms, err)) < 0)
         return -1;
     if (hc_loop_watch(l, out->wall, HC_ON_WALL, EPOLLIN, err) < 0 ||

@@ -15,6 +15,7 @@ from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, 
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import contents, limits_of, path_of, returns_of, to_json
+from .temporary import Temporary
 from .tools import Tool, Tools, failure_of, tools_by_name
 from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
                    result_of, watched)
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from .jobs import Amount
     from .launcher import PathLike
 
-DEFAULT_OUTPUT = "hotcell-output"
 PATIENCE = 5.0  # seconds for a request that is sent while an exception ends the caller
 Event = Dict[str, Any]
 Listener = Callable[[Event], None]
@@ -205,11 +205,12 @@ def post_at_once(place: Place, path: str) -> None:
 
 def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: Optional["PathLike"]) -> Flow:
     """Fetch the files of a job and write its manifest: returns its Result."""
-    where = (Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, job_id)).absolute()
+    temporary = Temporary() if output_dir is None else None
+    where = temporary.path / "output" if temporary is not None else Path(output_dir or ".").absolute()
     found = yield from files_flow(place, _job_path(job_id), manifest, where)
     if output_dir is not None or found.figures or found.files or manifest["code_path"]:
         write(where, b"manifest.json", (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode(), 0o600)
-    return result_from_manifest(manifest, where)
+    return result_from_manifest(manifest, where, temporary)
 
 
 def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -> Flow:

@@ -6,9 +6,10 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once
+from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Run, SessionEnded, run_of, run_spec, run_specs
+from .temporary import Temporary
 from .tools import Tool
 from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
 
@@ -30,7 +31,8 @@ class _SessionFlows:
                  tools: Mapping[str, Tool]) -> None:
         self.id: str = named_id(place, info, "session_id")
         self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
-        self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
+        self._temporary = Temporary() if output_dir is None else None
+        self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(output_dir or ".").absolute()
         self._place, self._tools = place, tools
         self._path = f"/v1/sessions/{self.id}"
 
@@ -77,7 +79,7 @@ class _SessionFlows:
             raise (yield from self._over(problem)) if isinstance(problem, NotFound) else _refused(problem)
         try:
             yield from files_flow(self._place, self._path, answer["manifest"], self.output_dir)
-            return run_of(answer, self.output_dir)
+            return run_of(answer, self.output_dir, self._temporary)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DaemonLost(f"{self._place.name}: the result is not as it should be: {error!r}") from error
 

@@ -26,7 +26,8 @@ STATUSES: Dict[str, Status] = {
     "rejected": Status(2, False,
         "The program was refused before any of it ran; the member rejection says why."),
     "timeout": Status(3, True,
-        "The program reached limits.timeout, or failed after it had got the TimeoutError of limits.grace."),
+        "The program ran longer than limits.timeout: it failed after the TimeoutError that it got then, or was killed "
+        "limits.grace later."),
     "cpu": Status(3, True,
         "The program reached limits.cpu."),
     "memory": Status(3, True,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 from .daemon import checked, run_flow, spec_of
 from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
-from .results import Check, Result, check_from_json, result_from_manifest
+from .results import Check, Result, check_from_json, has_results, result_from_manifest
 from .staging import Staging, limits_of, list_of, path_of, returns_of, to_json
+from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
-
-DEFAULT_OUTPUT = "hotcell-output"  # the directory for results if the caller names none, as of hotcell(1)
 
 
 def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -40,7 +39,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     tree        name or path of the root file system; None: the policy's tree
     inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
     vars        name: JSON value; the program gets a variable of that name
-    output_dir  directory for results; None: hotcell-output/JOB_ID below the current directory, made if there are results
+    output_dir  directory for results; None: a temporary one, which goes with the Result, see Result.close and Result.save
     limits      members of a policy's "limits"; sizes are bytes or "512M", durations seconds or "90s"
     seed        makes random numbers and hashes repeatable, 0 to 4294967295
     returns     names of variables to return as themselves, or "NAME=FORMAT": json, npy, csv, jsonl
@@ -138,10 +137,15 @@ class _Job:
         self.stdin = b""
         self._tools: Dict[str, Tool] = {}
         self._server: Optional[Server] = None
+        self._temporary: Optional[Temporary] = None  # until the result has it
 
     def __enter__(self) -> "_Job":
         with contextlib.ExitStack() as undo:
             undo.enter_context(self._staging)
+            if self._arguments["output_dir"] is None and self._arguments["session"] is None:
+                self._temporary = Temporary()
+                undo.callback(self._temporary.close)
+                self._arguments["output_dir"] = self._temporary.path / "output"
             self._take_options()
             self.stdin = to_json(self._spec(**self._arguments), "spec").encode("utf-8", "surrogatepass")
             undo.pop_all()
@@ -164,6 +168,8 @@ class _Job:
     def __exit__(self, *why: Any) -> None:
         if self._server is not None:
             self._server.close()
+        if self._temporary is not None:
+            self._temporary.close()
         self._staging.__exit__(*why)
 
     def serve(self, loop: Optional["asyncio.AbstractEventLoop"] = None) -> Tuple[int, ...]:
@@ -197,11 +203,13 @@ class _Job:
         manifest = _parse(ended.stdout)
         if manifest is None or ended.status in BY_EXIT_CODE:
             raise failure(ended, manifest)
-        output_dir = self._arguments["output_dir"]
-        where = Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, manifest["job_id"])
+        if self._temporary is not None and not has_results(manifest):
+            return checked(result_from_manifest(manifest, None), check)
+        where = Path(self._arguments["output_dir"] or ".")
         if self._session is not None and self._step is not None:
             where = where / self._session / self._step
-        return checked(result_from_manifest(manifest, where.absolute()), check)
+        temporary, self._temporary = self._temporary, None
+        return checked(result_from_manifest(manifest, where.absolute(), temporary), check)
 
 
 def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]:

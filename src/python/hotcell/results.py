@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from . import facts, values
 from .errors import TamperedError
 from .facts import Denial, Usage
+from .temporary import Temporary
 
 STATUSES = tuple(facts.STATUSES)
 
@@ -132,7 +133,9 @@ class Result:
     """How a job ended, and its results.
 
     `manifest` is the parsed manifest, see hotcell-manifest(5), from which all other members are made.
-    `output_dir` is the directory of files, figures and manifest.json; None if the job has none.
+    `output_dir` is the directory of files, figures and manifest.json; None if the job has none. If the caller named none,
+    it is a temporary one, which goes with the Result and its files, with close(), or at the end of a `with` block; save()
+    copies what is in it.
     """
 
     status: str
@@ -204,6 +207,41 @@ class Result:
     def returned(self) -> "Returned":
         """The variables that `returns` asked for."""
         return Returned(self)
+
+    def close(self) -> None:
+        """Remove the temporary directory of the results now. Without one, as the caller has named a directory, it does nothing."""
+        temporary = self.__dict__.get("_temporary")
+        if temporary is not None:
+            temporary.close()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        self.close()
+
+    def save(self, directory: "os.PathLike[str] | str") -> Path:
+        """Copy figures, files, the saved program and manifest.json into `directory`, which is made if needed; files of the
+        same name are replaced. Returns its absolute path. InputError: it cannot be written; TamperedError: a file is no
+        longer what the launcher recorded."""
+        from . import place
+        place.make_ready(directory)
+        target = Path(directory).absolute()
+        for file in (*self.figures, *self.files):
+            place.keep(target, file, file.read())
+        code = self.manifest.get("code_path")
+        for name in () if code is None or self.output_dir is None else (code, code[:-3] + ".json"):
+            place.write(target, os.fsencode(name), (self.output_dir / name).read_bytes(), 0o600)
+        place.write(target, b"manifest.json", self._manifest_text(), 0o600)
+        return target
+
+    def _manifest_text(self) -> bytes:
+        """The launcher's own text of the manifest if it is there, else the same anew."""
+        with contextlib.suppress(OSError, ValueError):
+            text = (self.output_dir or Path(os.devnull)).joinpath("manifest.json").read_bytes()
+            if json.loads(text) == self.manifest:
+                return text
+        return (json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n").encode()
 
     def file(self, path: str) -> File:
         """The file or figure with this path. KeyError if the manifest does not list it."""
@@ -288,12 +326,13 @@ def _load_packed(content: bytes) -> Any:
 
 # ---- from a manifest ----
 
-def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]) -> Result:
-    """Make a Result from a parsed manifest. Members that this version does not know are only in `manifest`."""
+def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path], temporary: Optional[Temporary] = None) -> Result:
+    """Make a Result from a parsed manifest. Members that this version does not know are only in `manifest`. `temporary` is
+    the directory that `output_dir` is in, and goes with the Result."""
     directory = output_dir if output_dir is not None and output_dir.is_dir() else None
     guest = manifest.get("guest") or {}
     charts = {entry["path"]: entry.get("chart") for entry in guest.get("figures") or ()}
-    return Result(
+    return hold(Result(
         status=manifest["status"], exit_code=manifest["exit_code"], reason=manifest["reason"],
         partial=manifest["partial"], job_id=manifest["job_id"],
         stdout=_pick(Stream, manifest["stdout"]), stderr=_pick(Stream, manifest["stderr"]),
@@ -303,7 +342,19 @@ def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]
         files=tuple(_pick(File, entry, directory=directory) for entry in manifest["files"]),
         denials=tuple(_pick(Denial, entry) for entry in manifest["denials"]),
         warnings=tuple(manifest["warnings"]), usage=_pick(Usage, manifest["usage"]),
-        output_dir=directory, manifest=manifest)
+        output_dir=directory, manifest=manifest), temporary)
+
+
+def hold(result: Any, temporary: Optional[Temporary]) -> Any:
+    """Have the temporary directory stay as long as the result or one of its files; returns `result`."""
+    for each in (result, *result.figures, *result.files) if temporary is not None else ():
+        object.__setattr__(each, "_temporary", temporary)  # no member: it is not compared and not shown
+    return result
+
+
+def has_results(manifest: Mapping[str, Any]) -> bool:
+    """Whether the job left anything besides its manifest."""
+    return bool(manifest["figures"] or manifest["files"] or manifest.get("code_path"))
 
 
 def check_from_json(raw: Mapping[str, Any]) -> Check:

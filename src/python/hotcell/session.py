@@ -7,15 +7,17 @@ import json
 import os
 import subprocess
 import threading
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
+from . import place
 from .errors import HotcellError, InputError, JobError, LaunchFailed, NotInstalled, without_place
-from .jobs import DEFAULT_OUTPUT, Amount, Policy, failure, policy_argument
+from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
-from .results import Result, result_from_manifest
-from .staging import Staging, contents, limits_of, list_of, mapping_of, returns_of, to_json
+from .results import File, Result, hold, result_from_manifest
+from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, to_json
+from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 
 
@@ -37,11 +39,25 @@ class Run(Result):
         return self.state == "kept"
 
 
-def run_of(answer: Mapping[str, Any], output_dir: Path) -> Run:
-    """A Run from the answer to a run."""
+def run_of(answer: Mapping[str, Any], output_dir: Path, temporary: Optional[Temporary] = None) -> Run:
+    """A Run from the answer to a run. If the session's directory is a temporary one, the Run gets its files to itself, as a
+    later run may write others of the same names."""
     plain = result_from_manifest(answer["manifest"], output_dir)
     members = {member.name: getattr(plain, member.name) for member in fields(Result)}
-    return Run(**members, run=answer["run"], state=answer["state"], branch=answer.get("branch"))
+    own = Temporary(temporary) if temporary is not None and (plain.figures or plain.files) else None
+    if own is not None:
+        members.update({name: tuple(_copied(file, own.path) for file in members[name]) for name in ("figures", "files")})
+    run: Run = hold(Run(**members, run=answer["run"], state=answer["state"], branch=answer.get("branch")), own)
+    return run
+
+
+def _copied(file: File, directory: Path) -> File:
+    """The file in another directory; where it is if it cannot be copied, as a later branch has written it anew."""
+    try:
+        place.keep(directory, file, file.read())
+    except (OSError, HotcellError):
+        return file
+    return replace(file, directory=directory)
 
 
 class SessionEnded(HotcellError):
@@ -64,7 +80,8 @@ class Session:
     policy      name, path, or a policy as a dict; None: the policy "default"
     tree        name or path of the root file system; None: the policy's
     inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
-    output_dir  directory for files, figures and manifest.json; None: hotcell-output/SESSION below the current directory
+    output_dir  directory for files, figures and manifest.json; None: a temporary one, which goes with the Session. The files
+                of each Run are then its own; in a directory that was named, a later run may replace them
     limits      members of a policy's "limits"; limits of time and output apply to each run
     timeout, memory  short for limits["timeout"] and limits["memory"]
     seed        makes random numbers and hashes repeatable
@@ -92,10 +109,14 @@ class Session:
         self._server: Optional[Server] = None
         callables = tools_by_name(tools)
         every = limits_of(limits, timeout=timeout, memory=memory)
+        self._temporary = Temporary() if output_dir is None else None
+        self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(path_of(output_dir, "output_dir")).absolute()
         plain = {"--tree": tree, "--seed": seed, "--tenant": tenant, "--job-id": job_id, "--sign": sign,
-                 "--output": output_dir, "--guard": None if guard is None else "on" if guard else "off"}
+                 "--output": self.output_dir, "--guard": None if guard is None else "on" if guard else "off"}
         with contextlib.ExitStack() as undo:
             undo.enter_context(self._staging)
+            if self._temporary is not None:
+                undo.callback(self._temporary.close)
             command = [find_binary(binary), "session", "--interface=python", *self._policy(policy, every, callables)]
             for name, value in plain.items():
                 command += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
@@ -110,7 +131,6 @@ class Session:
                 command += ["--tool-fd", str(self._server.theirs)]
             self._start(command)
             undo.pop_all()
-        self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
 
     def _policy(self, policy: Optional[Policy], limits: Dict[str, Amount], tools: Mapping[str, Tool]) -> List[str]:
         """Options for the policy; limits and tools of the caller become a policy that extends it."""
@@ -252,7 +272,7 @@ class Session:
         return failure(Completed(self._process.returncode, b"", stderr), None)
 
     def _result(self, answer: Dict[str, Any]) -> Run:
-        return run_of(answer, self.output_dir)
+        return run_of(answer, self.output_dir, self._temporary)
 
     def _end(self) -> None:
         process = self._process

@@ -6,8 +6,8 @@
 #include <sys/time.h>
 
 #define PATIENCE 3 /* TimeoutErrors that the guest's objects may catch in one piece of the harness's work */
-/* Microseconds between two TimeoutErrors when the job's time is nearly up: some time must be left to report.
- */
+/* Microseconds between two TimeoutErrors when the job's time is over: some of limits.grace must be left to
+ * report. */
 #define HURRY_US 150000
 
 static bool armed;                /* signals raise exceptions */
@@ -59,7 +59,7 @@ static PyObject *on_signal(PyObject *self, PyObject *args)
         return PyErr_Format(PyExc_MemoryError, "the job's memory is nearly used up (limits.memory, "
                                                "limits.memory_soft); what it has so far is kept");
     return PyErr_Format(PyExc_TimeoutError,
-                        "the job's time is nearly up (limits.timeout %s); what it has so far is kept",
+                        "the job's time is over (limits.timeout %s); what it has so far is kept",
                         timeout_text);
 }
 

@@ -1,4 +1,4 @@
-/* deadline.h - raises exceptions in the guest's main thread: TimeoutError when the job's time is nearly up or
+/* deadline.h - raises exceptions in the guest's main thread: TimeoutError when the job's time is over or
  * when the guest's objects keep the harness waiting, MemoryError when the job's memory is nearly used up. A
  * courtesy only: a program that catches them goes on until the launcher, or the kernel, kills it. */
 #ifndef HC_SHIM_HARNESS_DEADLINE_H
