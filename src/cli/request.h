@@ -30,10 +30,13 @@ struct hc_request {
     int session_fd;       /* the lock on the session, held until the job has ended; -1: none */
     bool wait;            /* wait for the session's running step */
     bool json;
-    enum hc_warm warm; /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
-    int tool_fd;       /* socket to the client that answers tools; 0: none */
-    int caller_fd;     /* descriptor by which the caller's end is noticed (cancel.h); 0: none */
-    char *given[64];   /* with `serve`: options for each program, as arguments; owned */
+    enum hc_warm warm;        /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
+    int tool_fd;              /* socket to the client that answers tools; 0: none */
+    int caller_fd;            /* descriptor by which the caller's end is noticed (cancel.h); 0: none */
+    int stdout_fd, stderr_fd; /* the program's output is copied to these; 0: to this process's own, or nowhere
+                                 with `json` */
+    int figure_fd;            /* gets a line of JSON for each figure as it is made; 0: none */
+    char *given[64];          /* with `serve`: options for each program, as arguments; owned */
     size_t given_count;
     int64_t jobs, store; /* with `serve`: programs at once, and bytes of stored results; 0: not given */
     /* With `live`, set by the caller: the options of a batch; NULL: the command is no batch. */

@@ -223,13 +223,13 @@ def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
     try:
         value = tool.call(arguments)
         if inspect.isawaitable(value):
-            value = _run_to_end(value)
+            value = run_to_end(value)
         return tool.outcome_of(value)
     except Exception as error:
         return failure_of(error)
 
 
-def _run_to_end(value: Awaitable[Any]) -> Any:
+def run_to_end(value: Awaitable[Any]) -> Any:
     """Run an awaitable in an event loop of its own, and return its result: in this thread, or in another one if this thread
     has a running loop, as in notebooks."""
     import asyncio

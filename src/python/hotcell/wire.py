@@ -1,6 +1,6 @@
 """HTTP to hotcelld as flows, which do no input or output themselves.
 
-A flow is a generator. It yields operations (Open, Write, Read, Call, Aside), whose outcomes its driver sends back into it,
+A flow is a generator. It yields operations (Open, Write, Read, Call, Notify, Aside), whose outcomes its driver sends back into it,
 and values for the caller. drive() performs the operations by waiting, adrive() in an event loop: so each request is
 implemented once for both kinds of callers.
 """
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Set, Union
 
 from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
+from .listening import Event, Listener, atell, tell
 from .staging import path_of
 from .tools import Tool, acall_tool, call_tool
 
@@ -96,13 +97,21 @@ class Call:
 
 
 @dataclass
+class Notify:
+    """Call a listener of the caller, a function or a coroutine function, with an event."""
+
+    listener: Listener
+    event: Event
+
+
+@dataclass
 class Aside:
     """Run a flow beside this one in an event loop, or at once without one. If it fails, so does this one."""
 
     flow: Flow
 
 
-OPERATIONS = (Open, Write, Read, Call, Aside)
+OPERATIONS = (Open, Write, Read, Call, Notify, Aside)
 
 
 def perform(operation: Any) -> Any:
@@ -111,6 +120,8 @@ def perform(operation: Any) -> Any:
         return Connection(operation.place)
     if isinstance(operation, Call):
         return call_tool(operation.tool, operation.arguments)
+    if isinstance(operation, Notify):
+        return tell(operation.listener, operation.event)
     if isinstance(operation, Aside):
         return result_of(operation.flow)
     return operation.connection.perform(operation)
@@ -122,6 +133,8 @@ async def aperform(operation: Any) -> Any:
         return await AsyncConnection.open(operation.place)
     if isinstance(operation, Call):
         return await acall_tool(operation.tool, operation.arguments)
+    if isinstance(operation, Notify):
+        return await atell(operation.listener, operation.event)
     return await operation.connection.perform(operation)
 
 
@@ -519,22 +532,25 @@ def watched(flow: Flow, take: Callable[[Any], Optional[Flow]]) -> Flow:
 
 
 def unhurried(flow: Flow, interrupt: Callable[[], Flow]) -> Flow:
-    """The same flow; but if KeyboardInterrupt or the like comes while it reads, it runs the flow `interrupt`, goes on to its
-    end, and then raises that exception. A second one ends it at once."""
+    """The same flow; but if KeyboardInterrupt or the like comes while it reads, or a listener fails, it runs the flow
+    `interrupt`, goes on to its end without the listener, and then raises that exception. A second one ends it at once."""
     broken: Optional[BaseException] = None
     try:
         step = next(flow)
         while True:
+            outcome: Any = None
             try:
-                outcome = yield step
+                if broken is None or not isinstance(step, Notify):
+                    outcome = yield step
             except BaseException as error:
-                patient = isinstance(step, Read) and broken is None and not isinstance(error, (Exception, GeneratorExit))
-                if not patient:
+                reads = isinstance(step, Read) and not isinstance(error, Exception)
+                if broken is not None or isinstance(error, GeneratorExit) or not (reads or isinstance(step, Notify)):
                     step = flow.throw(error)
                     continue
                 broken = error
                 yield from interrupt()
-                continue
+                if reads:
+                    continue
             step = flow.send(outcome)
     except StopIteration as end:
         if broken is not None:
