@@ -76,10 +76,11 @@ $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
 $(B)/obj/daemon/http/other_routes.o: $(B)/gen/openapi.inc
 $(B)/obj/shim/init_image.o: $(B)/gen/init.inc
 # Templates, filled by the program that has the tables: what a manifest can say is written down once, in src/manifest/*.def.
-$(B)/gen/openapi.json: src/daemon/http/openapi.json.in $(B)/hotcell
 $(B)/manifest.schema.json: src/manifest/manifest.schema.json.in $(B)/hotcell
-$(B)/gen/openapi.json $(B)/manifest.schema.json:
 	@mkdir -p $(@D) && $(B)/hotcell options --fill $< >$@.new && mv $@.new $@
+$(B)/gen/openapi.json: src/daemon/http/openapi.json.in $(B)/manifest.schema.json   # which is the component Manifest, with its $$defs as others
+	@mkdir -p $(@D) && $(B)/hotcell options --fill $< | sed -e '/^@MANIFEST@$$/ { r $(B)/manifest.schema.json' -e 'd }' | \
+	sed 's,"#/$$defs/,"#/components/schemas/Manifest/$$defs/,; /"$$schema":/d' >$@.new && mv $@.new $@
 $(B)/gen/facts.py: $(B)/hotcell
 	@mkdir -p $(@D) && $< options --python >$@.new && mv $@.new $@
 generated: $(B)/gen/facts.py ## src/python/hotcell/facts.py, made anew from the tables

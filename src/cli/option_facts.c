@@ -52,6 +52,48 @@ void hc_facts_print_limits_json(FILE *out)
     }
 }
 
+/* What a request may give for a limit: sizes and durations as numbers or as text. */
+static void print_asked(FILE *out, const struct hc_option *opt)
+{
+    static const char *const types[] = {
+        [HC_OPT_SIZE] = "[\"string\", \"integer\"]",
+        [HC_OPT_DURATION] = "[\"string\", \"number\"]",
+        [HC_OPT_COUNT] = "\"integer\"",
+        [HC_OPT_MILLI] = "\"number\"",
+    };
+    hc_autobuf help = {0};
+    hc_json_quote(&help, opt->help, strlen(opt->help));
+    (void)fprintf(out, "{\"description\": %s, \"type\": %s}", help.data ? help.data : "\"\"",
+                  types[opt->kind]);
+}
+
+static void print_asked_limits(FILE *out, bool of_run)
+{
+    bool first = true;
+    for (size_t i = 0; i < hc_options_count; i++) {
+        const struct hc_option *opt = &hc_options[i];
+        if (!is_limit(opt) || (of_run && !opt->of_run))
+            continue;
+        (void)fprintf(out, "%s     \"%s\": ", first ? "" : ",\n", opt->path + strlen(section));
+        first = false;
+        if (opt->kind == HC_OPT_CHOICE)
+            print_choices(out, opt);
+        else
+            print_asked(out, opt);
+    }
+    (void)fputs("\n", out);
+}
+
+void hc_facts_print_job_limits_json(FILE *out)
+{
+    print_asked_limits(out, false);
+}
+
+void hc_facts_print_run_limits_json(FILE *out)
+{
+    print_asked_limits(out, true);
+}
+
 void hc_facts_print_limit_names_json(FILE *out)
 {
     for (size_t i = 0; i < hc_options_count; i++)

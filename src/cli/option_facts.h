@@ -15,6 +15,10 @@ void hc_facts_print_enforced_names_json(FILE *out); /* their names as items of a
 void hc_facts_print_job_options_json(FILE *out);
 void hc_facts_print_run_options_json(FILE *out);
 
+/* A property for each limit that the request for a job, or for a session's run, may have. */
+void hc_facts_print_job_limits_json(FILE *out);
+void hc_facts_print_run_limits_json(FILE *out);
+
 /* Items of an mdoc(7) list: the options of jobs, and the members of the same names in specs. */
 void hc_facts_print_job_options_man(FILE *out);
 void hc_facts_print_job_members_man(FILE *out);

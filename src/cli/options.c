@@ -16,6 +16,8 @@ static const struct hc_page_part parts[] = {
     {"@OPTIONS@", hc_options_print_man},
     {"@JOB_OPTIONS@", hc_facts_print_job_options_json},
     {"@RUN_OPTIONS@", hc_facts_print_run_options_json},
+    {"@JOB_LIMITS@", hc_facts_print_job_limits_json},
+    {"@RUN_LIMITS@", hc_facts_print_run_limits_json},
     {"@LIMITS@", hc_facts_print_limits_json},
     {"@LIMIT_NAMES@", hc_facts_print_limit_names_json},
     {"@ENFORCED_BY@", hc_facts_print_enforced_json},

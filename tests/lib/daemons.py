@@ -308,4 +308,4 @@ def check_answer(method, path, answer):
         validate(schema, answer.json)
     elif kind == "application/x-ndjson":
         for line in answer.lines:
-            validate(schema, line)
+            validate(resolved(schema)["contentSchema"], line)
