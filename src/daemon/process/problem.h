@@ -21,7 +21,8 @@ enum hc_problem_kind {
     HC_PROBLEM_TOO_LARGE,
     HC_PROBLEM_HEAD, /* the head is */
     HC_PROBLEM_MEDIA_TYPE,
-    HC_PROBLEM_SPEC, /* well-formed, and cannot be run as it is: policy, tree, inputs */
+    HC_PROBLEM_RANGE, /* the file has no such bytes */
+    HC_PROBLEM_SPEC,  /* well-formed, and cannot be run as it is: policy, tree, inputs */
     HC_PROBLEM_QUOTA,
     HC_PROBLEM_CANCELLED,
     HC_PROBLEM_LOST, /* whoever ran the job died with it */
