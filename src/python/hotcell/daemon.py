@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, Mapping, Optional, Sequence
 from urllib.parse import quote_from_bytes, urlencode
@@ -16,7 +17,7 @@ from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import contents, limits_of, list_of, path_of, to_json
-from .tools import Tool, Tools, failure_of, tools_by_name
+from .tools import Toolbox, Tools, failure_of, tools_by_name
 from .wire import (Answer, Aside, Call, Connection, Flow, Notify, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
                    result_of, watched)
 
@@ -49,7 +50,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
             limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None,
             memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
             persist_code: bool = False, labels: Optional[Mapping[str, str]] = None,
-            tools: Optional[Mapping[str, Tool]] = None) -> bytes:
+            tools: Optional[Toolbox] = None) -> bytes:
     """The body of a request: a spec as JSON, with the contents of its inputs."""
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
@@ -69,7 +70,7 @@ _ELSEWHERE = {"outlive": "a job of submit() goes on without whoever sent it"}
 _ON_THIS_HOST = ("guard", "tenant", "job_id", "sign", "session", "step", "wait", "binary")
 
 
-def _body(method: str, code: Optional[str], tools: Optional[Mapping[str, Tool]], spec: Mapping[str, Any]) -> bytes:
+def _body(method: str, code: Optional[str], tools: Optional[Toolbox], spec: Mapping[str, Any]) -> bytes:
     """The body of the request of `method`. TypeError: `spec` has an argument that a daemon does not take."""
     for name in spec:
         if name not in _SPEC:
@@ -78,7 +79,7 @@ def _body(method: str, code: Optional[str], tools: Optional[Mapping[str, Tool]],
     return spec_of(code, tools=tools, **spec)
 
 
-def _session_body(method: str, session_id: Optional[str], tools: Mapping[str, Tool], spec: Mapping[str, Any]) -> Optional[bytes]:
+def _session_body(method: str, session_id: Optional[str], tools: Toolbox, spec: Mapping[str, Any]) -> Optional[bytes]:
     """The body of the request that begins a session. None: the session of this id is there already."""
     if session_id is None:
         return _body(method, None, tools, spec)
@@ -120,9 +121,9 @@ def named_id(place: Place, answer: Any, member: str) -> str:
 class _End:
     """Reads the events of a job, answers calls of tools among them, and keeps how the job has ended."""
 
-    def __init__(self, place: Place, listener: Optional[Listener] = None, tools: Optional[Mapping[str, Tool]] = None,
+    def __init__(self, place: Place, listener: Optional[Listener] = None, tools: Optional[Toolbox] = None,
                  job_id: str = "") -> None:
-        self._place, self._listener, self._tools = place, listener, tools or {}
+        self._place, self._listener, self._tools = place, listener, Toolbox() if tools is None else tools
         self.job_id = job_id
         self.manifest: Optional[Dict[str, Any]] = None
         self.problem: Optional[Dict[str, Any]] = None
@@ -156,6 +157,12 @@ class _End:
         return self.manifest
 
 
+    def fetched(self, output_dir: Optional["PathLike"]) -> Flow:
+        """Fetch the files of the job: returns its Result."""
+        result = yield from fetch_flow(self._place, self.job_id, self.result(), output_dir)
+        return replace(result, tool_errors=tuple(self._tools.errors))
+
+
 def told(listener: Optional[Listener], event: Event, more: Optional[Flow]) -> Optional[Flow]:
     """The flow that tells the listener of an event, and then goes on with `more`."""
     return more if listener is None else _told(listener, event, more)
@@ -167,7 +174,7 @@ def _told(listener: Listener, event: Event, more: Optional[Flow]) -> Flow:
         yield from more
 
 
-def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event) -> Optional[Flow]:
+def answer_flow(place: Place, path: str, tools: Toolbox, event: Event) -> Optional[Flow]:
     """The flow that answers a call of a tool. None: the event is no call, or the tool is not one of `tools`. `path` is the
     route of the job or of the session."""
     tool = tools.get(str(event.get("name"))) if event["event"] == "tool_call" else None
@@ -176,7 +183,7 @@ def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event
     number, arguments = event.get("id"), event.get("arguments")
     if not isinstance(number, int) or not isinstance(arguments, dict):
         raise DaemonLost(f"{place.name}: a call of a tool that is none")
-    flow = _answer_flow(place, f"{path}/tools/{number}", tool, arguments)
+    flow = _answer_flow(place, f"{path}/tools/{number}", Call(tool, arguments, tools))
     return _aside(flow) if inspect.iscoroutinefunction(tool.fn) else flow
 
 
@@ -185,8 +192,8 @@ def _aside(flow: Flow) -> Flow:
     yield Aside(flow)
 
 
-def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any]) -> Flow:
-    answer = yield Call(tool, arguments)
+def _answer_flow(place: Place, path: str, call: Call) -> Flow:
+    answer = yield call
     try:
         yield from begun(exchange(place, "POST", path, answer))
     except NotFound:  # the job has ended, or does not wait for this answer any more
@@ -197,7 +204,7 @@ def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any])
 
 
 def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
-             tools: Optional[Mapping[str, Tool]] = None) -> Flow:
+             tools: Optional[Toolbox] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
     make_ready(output_dir)
     end = _End(place, listener, tools)
@@ -208,7 +215,7 @@ def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listen
             if end.job_id and place.path is None and end.manifest is None:
                 post_at_once(place, _job_path(end.job_id, "cancel"))
             raise
-        return (yield from fetch_flow(place, end.job_id, end.result(), output_dir))
+        return (yield from end.fetched(output_dir))
 
 
 def post_at_once(place: Place, path: str) -> None:
@@ -265,11 +272,11 @@ def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
 
 
 def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener],
-               tools: Mapping[str, Tool]) -> Flow:
+               tools: Toolbox) -> Flow:
     end = _End(place, listener, tools, job_id)
     with end.known():
         yield from watched(begun(events(place, "GET", _job_path(job_id, "events"))), end.see)
-        return (yield from fetch_flow(place, job_id, end.result(), output_dir))
+        return (yield from end.fetched(output_dir))
 
 
 def file_flow(place: Place, job: str, path: str) -> Flow:
@@ -281,7 +288,7 @@ def file_flow(place: Place, job: str, path: str) -> Flow:
 def checked(result: Result, check: bool) -> Result:
     """The result. With `check`, JobError if the program did not end well."""
     if check and not result.ok:
-        raise JobError(result)
+        raise JobError(result) from (result.tool_errors[-1] if result.tool_errors else None)
     return result
 
 
@@ -302,9 +309,9 @@ def _card_flow(place: Place, policy: Optional[str]) -> Flow:
 class _JobBase:
     """What Job and AsyncJob have in common."""
 
-    def __init__(self, place: Place, job_id: str, tools: Optional[Mapping[str, Tool]] = None,
+    def __init__(self, place: Place, job_id: str, tools: Optional[Toolbox] = None,
                  info: Optional[Mapping[str, Any]] = None) -> None:
-        self._place, self._tools, self._id = place, tools or {}, job_id
+        self._place, self._tools, self._id = place, Toolbox() if tools is None else tools, job_id
         self._info: Mapping[str, Any] = info or {}
 
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .daemon import DEFAULT_OUTPUT, Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Run, SessionEnded, run_of, run_spec, run_specs
-from .tools import Tool
+from .tools import Toolbox
 from .turns import Turn
 from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
 
@@ -30,7 +31,7 @@ class _SessionFlows:
     """The flows of a session, for both kinds of callers."""
 
     def __init__(self, place: Place, info: Dict[str, Any], output_dir: Optional["PathLike"],
-                 tools: Mapping[str, Tool]) -> None:
+                 tools: Toolbox) -> None:
         self.id: str = named_id(place, info, "session_id")
         self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
         self.output_dir = Path(output_dir if output_dir is not None else Path(DEFAULT_OUTPUT, self.id)).absolute()
@@ -50,6 +51,7 @@ class _SessionFlows:
 
     def _run(self, code: str, listener: Optional[Listener], **spec: Any) -> Flow:
         ends: List[Dict[str, Any]] = []
+        self._tools.errors.clear()
 
         def see(event: Dict[str, Any]) -> Optional[Flow]:
             if event["event"] in ("result", "problem"):
@@ -81,7 +83,7 @@ class _SessionFlows:
             raise (yield from self._over(problem)) if isinstance(problem, NotFound) else _refused(problem)
         try:
             yield from files_flow(self._place, self._path, answer["manifest"], self.output_dir)
-            return run_of(answer, self.output_dir)
+            return replace(run_of(answer, self.output_dir), tool_errors=tuple(self._tools.errors))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DaemonLost(f"{self._place.name}: the result is not as it should be: {error!r}") from error
 

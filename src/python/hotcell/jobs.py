@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -14,7 +15,7 @@ from .launcher import Completed, PathLike, arun_command, find_binary, run_comman
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, result_from_manifest
 from .staging import Staging, limits_of, list_of, path_of, to_json
-from .tools import Server, Tool, Tools, tools_by_name
+from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class _Job:
         self._step: Optional[str] = None
         self.command = [find_binary(binary), "run", "--warm=no", "--json", "--spec", "-"]
         self.stdin = b""
-        self._tools: Dict[str, Tool] = {}
+        self._tools = Toolbox()
         self._server: Optional[Server] = None
 
     def __enter__(self) -> "_Job":
@@ -224,7 +225,7 @@ class _Job:
         where = Path(output_dir) if output_dir is not None else Path(DEFAULT_OUTPUT, manifest["job_id"])
         if self._session is not None and self._step is not None:
             where = where / self._session / self._step
-        return result_from_manifest(manifest, where.absolute())
+        return replace(result_from_manifest(manifest, where.absolute()), tool_errors=tuple(self._tools.errors))
 
 
 def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]:

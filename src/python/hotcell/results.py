@@ -119,7 +119,8 @@ class Result:
     """How a job ended, and its results.
 
     `manifest` is the parsed manifest, see hotcell-manifest(5), from which all other members are made.
-    `output_dir` is the directory of files, figures and manifest.json; None if the job has none.
+    `output_dir` is the directory of files, figures and manifest.json; None if the job has none. `tool_errors` are the
+    exceptions, with their tracebacks, that the caller's tools raised; the program got their texts alone.
     """
 
     status: str
@@ -138,6 +139,7 @@ class Result:
     usage: Usage
     output_dir: Optional[Path]
     manifest: Mapping[str, Any] = field(repr=False)
+    tool_errors: Tuple[BaseException, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def ok(self) -> bool:

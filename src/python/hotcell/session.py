@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import threading
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
@@ -100,7 +100,7 @@ class Session:
         self._shows = False  # the command sends events of runs
         self._staging = Staging()
         self._server: Optional[Server] = None
-        callables = tools_by_name(tools)
+        callables = self._tools = tools_by_name(tools)
         every = limits_of(limits, timeout=timeout, memory=memory)
         plain = {"--tree": tree, "--seed": seed, "--tenant": tenant, "--job-id": job_id, "--sign": sign,
                  "--output": output_dir, "--guard": None if guard is None else "on" if guard else "off"}
@@ -164,6 +164,7 @@ class Session:
         """
         spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs)
         with self._turn.taken():
+            self._tools.errors.clear()
             self._show(on_event is not None)
             self._ask({"run": spec})
             with self._interruptible():
@@ -335,7 +336,7 @@ class Session:
         return failure(Completed(self._process.returncode, b"", stderr), None)
 
     def _result(self, answer: Dict[str, Any]) -> Run:
-        return run_of(answer, self.output_dir)
+        return replace(run_of(answer, self.output_dir), tool_errors=tuple(self._tools.errors))
 
     def _end(self) -> None:
         process = self._process

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator,
 from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
 from .listening import Event, Listener, atell, tell
 from .staging import path_of
-from .tools import Tool, acall_tool, call_tool
+from .tools import Tool, Toolbox, acall_tool, call_tool
 
 if TYPE_CHECKING:
     import asyncio
@@ -94,6 +94,7 @@ class Call:
 
     tool: Tool
     arguments: Dict[str, Any]
+    tools: Toolbox
 
 
 @dataclass
@@ -119,7 +120,7 @@ def perform(operation: Any) -> Any:
     if isinstance(operation, Open):
         return Connection(operation.place)
     if isinstance(operation, Call):
-        return call_tool(operation.tool, operation.arguments)
+        return call_tool(operation.tool, operation.arguments, operation.tools)
     if isinstance(operation, Notify):
         return tell(operation.listener, operation.event)
     if isinstance(operation, Aside):
@@ -132,7 +133,7 @@ async def aperform(operation: Any) -> Any:
     if isinstance(operation, Open):
         return await AsyncConnection.open(operation.place)
     if isinstance(operation, Call):
-        return await acall_tool(operation.tool, operation.arguments)
+        return await acall_tool(operation.tool, operation.arguments, operation.tools)
     if isinstance(operation, Notify):
         return await atell(operation.listener, operation.event)
     return await operation.connection.perform(operation)
