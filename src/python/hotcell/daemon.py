@@ -35,8 +35,11 @@ ABOUT = """A client of hotcelld, the daemon that runs jobs of its tenants in cel
         {with} hotcell.{name}() as daemon:
             result = {await}daemon.run("print(6 * 7)")
 
-    socket  path of the daemon's socket, or http://HOST:PORT; None: $HOTCELL_SOCKET
-    token   the tenant's bearer token, for http:// only; None: $HOTCELL_TOKEN
+    socket   path of the daemon's socket, or http://HOST:PORT; https://HOST:PORT of a server in front of it that encrypts;
+             /PREFIX behind the port if its routes begin with that there; None: $HOTCELL_SOCKET
+    token    the tenant's bearer token, for URLs only; None: $HOTCELL_TOKEN
+    ca_file  the certificates of the authorities that vouch for an https:// server; None: those that this host trusts
+             (or $SSL_CERT_FILE)
 
     A request that the daemon refuses raises a Problem, whose `retry` says whether it is safe to send it again.
     DaemonUnavailable: no daemon listens at the address.
@@ -137,7 +140,7 @@ class _End:
 
     def see_head(self, answer: Answer) -> None:
         parent, _, name = answer.headers.get("location", "").rpartition("/")
-        self.job_id = named_id(self._place, {"id": name if parent == "/v1/jobs" else ""}, "id")
+        self.job_id = named_id(self._place, {"id": name if parent.endswith("/v1/jobs") else ""}, "id")
 
     @contextlib.contextmanager
     def known(self) -> Iterator[None]:
@@ -292,8 +295,8 @@ def checked(result: Result, check: bool) -> Result:
     return result
 
 
-def _place_of(socket: Optional["PathLike"], token: Optional[str]) -> Place:
-    place = find_place(socket, token)
+def _place_of(socket: Optional["PathLike"], token: Optional[str], ca_file: Optional["PathLike"]) -> Place:
+    place = find_place(socket, token, ca_file)
     if place is None:
         raise UsageError("no daemon: name its socket, or set HOTCELL_SOCKET", 64)
     return place
@@ -377,8 +380,9 @@ class Job(_JobBase):
 class Daemon:
     __doc__ = ABOUT.format(name="Daemon", **{"with": "with", "await": ""})
 
-    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None) -> None:
-        self._place = _place_of(socket, token)
+    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None,
+                 ca_file: Optional["PathLike"] = None) -> None:
+        self._place = _place_of(socket, token, ca_file)
 
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
@@ -481,8 +485,9 @@ class AsyncJob(_JobBase):
 class AsyncDaemon:
     __doc__ = ABOUT.format(name="AsyncDaemon", **{"with": "async with", "await": "await "})
 
-    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None) -> None:
-        self._place = _place_of(socket, token)
+    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None,
+                 ca_file: Optional["PathLike"] = None) -> None:
+        self._place = _place_of(socket, token, ca_file)
 
     async def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                   tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
