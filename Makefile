@@ -82,8 +82,8 @@ $(B)/gen/facts.json: $(B)/facts
 	@mkdir -p $(@D) && $< >$@.new && mv $@.new $@
 FILL = @mkdir -p $(@D) && $(PYTHON) -I src/facts/fill.py $(B)/gen/facts.json $(1) >$@.new && mv $@.new $@
 FACTS := src/facts/fill.py $(B)/gen/facts.json
-$(B)/gen/openapi.json: src/daemon/http/openapi.json.in $(FACTS)
-	$(call FILL,$<)
+$(B)/gen/openapi.json: src/daemon/http/openapi.json.in $(B)/manifest.schema.json $(FACTS)   # the schema is the component Manifest
+	$(call FILL,$< $(B)/manifest.schema.json)
 $(B)/manifest.schema.json: src/manifest/manifest.schema.json.in $(FACTS)
 	$(call FILL,$<)
 $(B)/gen/facts.py: $(FACTS)

@@ -39,7 +39,9 @@ enum {
     OPT_TOOL,
     OPT_TOOL_FD,
     OPT_CALLER_FD,
-    OPT_LIVE_FD,
+    OPT_STDOUT_FD,
+    OPT_STDERR_FD,
+    OPT_FIGURE_FD,
     OPT_JOBS,
     OPT_STORE,
     OPT_WARM,
@@ -76,7 +78,9 @@ static const struct {
     {{"tool", required_argument, NULL, OPT_TOOL}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
     {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, HC_OF_RUN | HC_OF_SESSION},
     {{"caller-fd", required_argument, NULL, OPT_CALLER_FD}, HC_OF_RUN | HC_OF_CHECK},
-    {{"live-fd", required_argument, NULL, OPT_LIVE_FD}, HC_OF_RUN},
+    {{"stdout-fd", required_argument, NULL, OPT_STDOUT_FD}, HC_OF_RUN},
+    {{"stderr-fd", required_argument, NULL, OPT_STDERR_FD}, HC_OF_RUN},
+    {{"figure-fd", required_argument, NULL, OPT_FIGURE_FD}, HC_OF_RUN},
     {{"jobs", required_argument, NULL, OPT_JOBS}, HC_OF_SERVE | HC_OF_BATCH},
     {{"store", required_argument, NULL, OPT_STORE}, HC_OF_SERVE},
     {{"resume", no_argument, NULL, OPT_RESUME}, HC_OF_BATCH},
@@ -270,8 +274,12 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return set_fd(&q->tool_fd, optarg, err);
     case OPT_CALLER_FD:
         return set_fd(&q->caller_fd, optarg, err);
-    case OPT_LIVE_FD:
-        return set_fd(&q->live_fd, optarg, err);
+    case OPT_STDOUT_FD:
+        return set_fd(&q->stdout_fd, optarg, err);
+    case OPT_STDERR_FD:
+        return set_fd(&q->stderr_fd, optarg, err);
+    case OPT_FIGURE_FD:
+        return set_fd(&q->figure_fd, optarg, err);
     case OPT_SEED:
         return set_seed(job, optarg, err);
     case OPT_SESSION:

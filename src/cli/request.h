@@ -33,10 +33,12 @@ struct hc_request {
     bool json;               /* --json: print JSON instead of text */
     enum hc_warm warm;       /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
     int tool_fd;             /* socket to the client that answers tools, borrowed; 0: none */
-    int caller_fd;       /* descriptor by which the caller's end is noticed (cancel.h), borrowed; 0: none */
-    int live_fd;         /* descriptor to which the program's output is passed on as it comes; 0: none */
-    char *given[64];     /* with `serve`: options for each program, as arguments; owned */
-    size_t given_count;  /* used entries of `given` */
+    int caller_fd; /* descriptor by which the caller's end is noticed (cancel.h), borrowed; 0: none */
+    int stdout_fd, stderr_fd; /* the program's output is copied to these; 0: to this process's own, or nowhere
+                                 with `json` */
+    int figure_fd;            /* gets a line of JSON for each figure as it is made; 0: none */
+    char *given[64];          /* with `serve`: options for each program, as arguments; owned */
+    size_t given_count;       /* used entries of `given` */
     int64_t jobs, store; /* with `serve`: most programs at once; most bytes of stored results; 0: not given */
     /* With `live`, set by the caller: the options of a batch; NULL: the command is no batch. */
     struct hc_batch_options *batch;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,10 @@ static const char help_head[] =
     "      --tool NAME=COMMAND   what the program may call on this host as tools.NAME(...)\n"
     "      --tool-fd N           a socket over which other tools are answered\n"
     "      --caller-fd N         end once this is readable, or its other end closed: a pidfd, a pipe\n"
-    "      --live-fd N           a descriptor that gets the program's output as it comes, with --json too\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
+    "      --stdout-fd N, --stderr-fd N, --figure-fd N\n"
+    "                            also copy the output, and announce figures, to these descriptors\n"
     "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
     "      --seed N              make hashes and random numbers repeatable\n"
     "      --session ID --step ID [--wait]\n"
@@ -145,13 +147,23 @@ static int say_left_out(bool cut, int status)
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
-/* Where the program's own output goes as it comes; with --json that is --live-fd or nowhere. A caller who has
- * closed the descriptor reads as little of it as one who has gone away, which does the job no harm. */
-static int passed(const struct hc_request *q, int fd)
+/* Where the program's own output goes: to the descriptor `given`, if it is not 0, else to `fd`. A caller who
+ * has closed the descriptor reads as little of it as one who has gone away, which does the job no harm. */
+static int passed(const struct hc_request *q, int given, int fd)
 {
-    if (q->live_fd)
-        fd = q->live_fd;
-    return (q->json && !q->live_fd) || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
+    if (given)
+        return given;
+    return q->json || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
+}
+
+/* Writes a line of JSON about a new figure to the caller, unless the caller reads too slowly for it. */
+static void announce_figure(void *figure_fd, const struct hc_figure *f, int fd)
+{
+    hc_autobuf line = {0};
+    (void)fd;
+    hc_figure_print(f, &line);
+    if (hc_buf_str(&line, "\n") == 0 && line.len <= PIPE_BUF)
+        (void)hc_write_some(*(const int *)figure_fd, line.data, line.len);
 }
 
 static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
@@ -159,8 +171,8 @@ static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
     struct hc_remote remote = {
         .job = &q->job,
         .tool_fd = q->tool_fd,
-        .pass_stdout = passed(q, STDOUT_FILENO),
-        .pass_stderr = passed(q, STDERR_FILENO),
+        .pass_stdout = passed(q, q->stdout_fd, STDOUT_FILENO),
+        .pass_stderr = passed(q, q->stderr_fd, STDERR_FILENO),
         .cancel_fd = cancel,
         .default_dir = "hotcell-output",
         .else_temporary = true,
@@ -184,11 +196,12 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     struct hc_run run = {
         .job = &q->job,
         .policy = &q->policy,
-        .pass_stdout = passed(q, STDOUT_FILENO),
-        .pass_stderr = passed(q, STDERR_FILENO),
+        .pass_stdout = passed(q, q->stdout_fd, STDOUT_FILENO),
+        .pass_stderr = passed(q, q->stderr_fd, STDERR_FILENO),
         .cancel_fd = cancel,
         .tool_fd = q->tool_fd,
         .default_dir = "hotcell-output",
+        .figure_sink = {q->figure_fd ? announce_figure : NULL, &q->figure_fd},
         .else_temporary = true,
     };
     struct hc_manifest *m = calloc(1, sizeof *m);

@@ -34,8 +34,9 @@ static int set_path(struct hc_place *p, const char *path, struct hc_error *err)
 
 static int fail_address(const char *named, struct hc_error *err)
 {
+    const char *more = strncmp(named, "https://", 8) == 0 ? ": only the Python package knows https" : "";
     return hc_fail_as(err, HC_EXIT_USAGE, 0,
-                      "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s'", named);
+                      "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s'%s", named, more);
 }
 
 static bool is_port(const char *digits, size_t len)

@@ -125,6 +125,7 @@ static void add_option(cJSON *list, const struct hc_option *opt)
     add_text(row, "arg", opt->arg);
     add_choices(row, opt->kind == HC_OPT_CHOICE ? opt->choices : NULL);
     (void)cJSON_AddBoolToObject(row, "positive", opt->min > 0);
+    (void)cJSON_AddBoolToObject(row, "of_run", opt->of_run);
     char text[40];
     add_text(row, "default", hc_option_default(opt, text, sizeof text));
 }

@@ -1,4 +1,5 @@
-"""Puts the rows of hotcell's tables into files that the build makes: fill.py FACTS.json TEMPLATE, or fill.py FACTS.json --python | --report.
+"""Puts the rows of hotcell's tables into files that the build makes: 
+fill.py FACTS.json TEMPLATE [MANIFEST.SCHEMA.JSON], or fill.py FACTS.json --python | --report.
 
 FACTS.json is what the program facts prints. A line of a template that is a marker, such as @OPTIONS@, is replaced by the rows in the
 form that the template needs: items of an mdoc(7) list, properties of a JSON Schema, names. --python prints the module facts.py of
@@ -104,6 +105,20 @@ def limit_schema(row):
             f'"minimum": {int(row["kind"] == "count" and row["positive"])}}}')
 
 
+ASKED = {"size": ["string", "integer"], "duration": ["string", "number"], "count": "integer", "milli": "number"}
+
+
+def asked_schema(row):
+    """What a request may give for a limit: sizes and durations as numbers or as text."""
+    if row["kind"] == "choice":
+        return limit_schema(row)
+    return json.dumps({"description": row["text"], "type": ASKED[row["kind"]]}, ensure_ascii=False)
+
+
+def asked_limits(rows):
+    return without_last_comma("".join(f'     "{row["name"].removeprefix("limits.")}": {asked_schema(row)},\n' for row in rows))
+
+
 def usage_schema(row):
     kind, behind, _ = NUMBERS[row["unit"]]
     return f'"{row["name"]}": {{"description": "{row["text"]}{behind}", "type": ["{kind}", "null"], "minimum": 0}},\n'
@@ -145,6 +160,8 @@ def parts(facts):
         "RUN_ITEMS": bold(row["name"] for row in job if row["run"]) + " .\n",
         "RUN_OPTIONS": job_schema(row for row in job if row["run"]),
         "LIMITS": "".join(f'        "{row["name"].removeprefix("limits.")}": {limit_schema(row)},\n' for row in limits),
+        "JOB_LIMITS": asked_limits(limits),
+        "RUN_LIMITS": asked_limits(row for row in limits if row["of_run"]),
         "LIMIT_NAMES": names(row["name"].removeprefix("limits.") for row in limits),
         "ENFORCED": f"{bold(enforced[:-1])}\nand\n.Sy {enforced[-1]}\n",
         "ENFORCED_BY": without_last_comma("".join(enforced_schema(name) for name in enforced)),
@@ -163,8 +180,16 @@ def parts(facts):
     }
 
 
-def fill(template, facts):
+def component(schema):
+    """The schema of manifests as a component of openapi.json."""
+    text = re.sub(r'^.*"\$schema":.*\n', "", schema, flags=re.M)
+    return text.replace('"#/$defs/', '"#/components/schemas/Manifest/$defs/')
+
+
+def fill(template, facts, manifest=None):
     known = parts(facts)
+    if manifest is not None:
+        known["MANIFEST"] = component(manifest)
 
     def part(match):
         if match[1] not in known:
@@ -255,13 +280,13 @@ def report(facts):
                        "limits": {row["name"]: [kinds.get(row["kind"], ""), row["text"]] for row in facts["options"] if is_limit(row)}}, indent=1) + "\n"
 
 
-def main(path, what):
+def main(path, what, manifest=None):
     facts = json.loads(Path(path).read_text(encoding="utf-8"))
     if what == "--python":
         return module(facts)
     if what == "--report":
         return report(facts)
-    return fill(Path(what).read_text(encoding="utf-8"), facts)
+    return fill(Path(what).read_text(encoding="utf-8"), facts, manifest and Path(manifest).read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

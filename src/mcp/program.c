@@ -198,16 +198,17 @@ static void drop_program(struct hc_mcp *m, struct hc_program *p)
 
 static int launch(struct hc_mcp *m, struct hc_program *p, struct hc_error *err)
 {
-    char directory[PATH_MAX], timeout[40], live[40];
+    char directory[PATH_MAX], timeout[40], live[2][24];
     hc_autofd spec_fd = hc_take(&p->spec_fd);
     p->out_fd = memfd_create("manifest", MFD_CLOEXEC);
     p->live_fd = p->progress.token[0] ? memfd_create("output", MFD_CLOEXEC) : -1;
     if (p->out_fd < 0 || hc_store_run_path(&m->store, p->run, directory, sizeof directory) < 0)
         return hc_fail(err, errno, "start a program");
     (void)snprintf(timeout, sizeof timeout, "--timeout=%lldms", (long long)p->timeout_ms);
-    (void)snprintf(live, sizeof live, "--live-fd=%d", LIVE_FD);
+    (void)snprintf(live[0], sizeof live[0], "--stdout-fd=%d", LIVE_FD);
+    (void)snprintf(live[1], sizeof live[1], "--stderr-fd=%d", LIVE_FD);
     const char *const more[] = {
-        timeout, "--json", "-o", directory, "--spec", "-", p->live_fd < 0 ? NULL : live, NULL};
+        timeout, "--json", "-o", directory, "--spec", "-", p->live_fd < 0 ? NULL : live[0], live[1], NULL};
     const int fds[] = {spec_fd, p->out_fd, -1, p->live_fd};
     return hc_child_start(&p->child, m->config, "run", more, fds, err);
 }

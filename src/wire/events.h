@@ -16,6 +16,7 @@ struct hc_events {
         bool cut;      /* output was left out, as there was more than HC_EVENTS_MAX */
     } tails[2];        /* by enum hc_event_stream */
     bool ended;        /* no more lines will come */
+    bool restored;     /* the lines are only the end of a job, made again when the others were given up */
 };
 
 #define HC_EVENTS_MAX ((size_t)8 << 20) /* bytes of lines with output; other lines are added in any case */

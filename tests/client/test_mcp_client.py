@@ -2,36 +2,20 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import cells
+import npm
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "mcp"
-INSTALLED = cells.BUILD / "mcp-client"
 
 
 @pytest.fixture
 def client():
     """Where the library is, in the version that the lock file pins."""
-    cells.need_program("node")
-    cells.need_program("npm")
-    lock = (SOURCE / "package-lock.json").read_text()
-    done = INSTALLED / "installed"
-    if not done.exists() or done.read_text() != lock:
-        shutil.rmtree(INSTALLED, ignore_errors=True)
-        INSTALLED.mkdir()
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(SOURCE / name, INSTALLED)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-        npm = subprocess.run(command, cwd=INSTALLED, capture_output=True, text=True, check=False, timeout=300)
-        if npm.returncode:
-            cells.skip(f"npm cannot install the client library: {npm.stderr[-400:]}")
-        done.write_text(lock)
-    shutil.copy(SOURCE / "client.mjs", INSTALLED)
-    return INSTALLED / "client.mjs"
+    return npm.installed(SOURCE, "mcp-client") / "client.mjs"
 
 
 def texts(result):

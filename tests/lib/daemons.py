@@ -38,6 +38,12 @@ class Answer:
     def lines(self):
         return [json.loads(line) for line in self.body.splitlines()]
 
+    @property
+    def messages(self):
+        """The Server-Sent Events in the body: pairs of id (None: it has none) and event."""
+        messages = [dict(line.split(": ", 1) for line in text.split("\n")) for text in self.body.decode().split("\n\n")[:-1] if text != ":"]
+        return [(message.get("id"), json.loads(message["data"])) for message in messages]
+
     def __repr__(self):
         return f"<{self.status} {dict(self.headers)} {self.body[-800:]!r}>"
 
@@ -308,4 +314,7 @@ def check_answer(method, path, answer):
         validate(schema, answer.json)
     elif kind == "application/x-ndjson":
         for line in answer.lines:
-            validate(schema, line)
+            validate(resolved(schema)["contentSchema"], line)
+    elif kind == "text/event-stream":
+        for _, event in answer.messages:
+            validate(resolved(schema)["contentSchema"], event)

@@ -29,7 +29,12 @@ void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, 
 /* Answer with a session and the result of its last run, or its manifest if it has ended. */
 int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status);
 
-/* Stream the exchange's task as events, from its beginning to its end. */
+/* The form of events that the request's header Accept asks for. */
+enum hc_event_form { HC_EVENTS_NOT, HC_EVENTS_LINES, HC_EVENTS_SSE };
+enum hc_event_form hc_wanted_events(const struct hc_exchange *x);
+
+/* Stream the exchange's task as events, from its beginning, or behind the header Last-Event-ID, to its end.
+ */
 int hc_stream_events(struct hc_exchange *x);
 
 /* Answer with the file x->rest below the directory of results of x->id. */

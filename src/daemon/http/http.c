@@ -152,9 +152,12 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 void hc_http_sweep(struct hc_http *h, int64_t now)
 {
     int64_t most = h->dispatch->config.http_idle_ms * WHOLE_REQUEST;
-    for (struct hc_connection *c = h->connections; c; c = c->next)
+    for (struct hc_connection *c = h->connections; c; c = c->next) {
         if (c->receiving && now - c->since > most)
             (void)shutdown(c->hangup.fd, SHUT_RDWR);
+        if (c->exchange)
+            hc_events_beat(c->exchange, now);
+    }
 }
 
 /* ---- tenants and administrators ---- */

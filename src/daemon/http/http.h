@@ -36,6 +36,16 @@ struct hc_connection {
     struct hc_connection *next, *previous; /* in hc_http.connections */
 };
 
+/* How far an exchange has sent the events of its task as Server-Sent Events. */
+struct hc_event_reader {
+    bool sse;      /* it sends them in this form */
+    bool gap;      /* tell the client first that earlier events are not kept any more */
+    bool beat;     /* send a comment, if there is nothing else to send */
+    size_t line;   /* offset of the next line in the task's lines */
+    size_t sent;   /* bytes of this line's message that were sent */
+    int64_t since; /* CLOCK_MONOTONIC, ms: when something was sent last */
+};
+
 /* One request and its answer. */
 struct hc_exchange {
     struct hc_http *http;             /* borrowed, as are the next four */
@@ -54,8 +64,9 @@ struct hc_exchange {
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
     struct hc_waiter waiter;   /* wakes the exchange when `task` has news */
     struct hc_task *task; /* the job, or the request to a session, that the exchange is about; a reference */
-    bool suspended;       /* libmicrohttpd does not look at the connection until the task has news */
-    bool answered;        /* the answer is queued */
+    struct hc_event_reader events; /* of a stream of the task's events */
+    bool suspended;                /* libmicrohttpd does not look at the connection until the task has news */
+    bool answered;                 /* the answer is queued */
     bool closing; /* the connection ends with the answer: where the next request begins is uncertain */
 };
 
@@ -112,6 +123,9 @@ void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes);
 
 /* Suspend the exchange until its task has news; the handler is then called again. */
 int hc_exchange_suspend(struct hc_exchange *x);
+
+/* Have a stream of Server-Sent Events send a comment if it has been silent for long. */
+void hc_events_beat(struct hc_exchange *x, int64_t now);
 
 /* A header, a parameter of the query; NULL: the request does not have it. */
 const char *hc_exchange_header(const struct hc_exchange *x, const char *name);

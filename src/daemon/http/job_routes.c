@@ -25,7 +25,7 @@ static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_prob
 {
     *w = (struct wish){
         .async = hc_has_word(hc_exchange_header(x, "Prefer"), "respond-async"),
-        .stream = hc_has_word(hc_exchange_header(x, "Accept"), "application/x-ndjson"),
+        .stream = hc_wanted_events(x) != HC_EVENTS_NOT,
         .key = hc_exchange_header(x, "Idempotency-Key"),
     };
     if (w->key && (!*w->key || strlen(w->key) > MAX_KEY || !hc_utf8_valid(w->key, strlen(w->key), NULL))) {

@@ -2,11 +2,14 @@
 #include "daemon/http/handlers.h"
 
 #include "base/kernel.h"
+#include "daemon/http/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <microhttpd.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,9 +22,8 @@ static const char openapi[] = {
 
 /* Opens a regular file; the kernel makes sure that it is below the job's directory, whatever the path says.
  */
-static int open_file(struct hc_dispatch *d, const char *id, const char *path, off_t *size)
+static int open_file(struct hc_dispatch *d, const char *id, const char *path, struct stat *st)
 {
-    struct stat st;
     struct open_how how = {.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
                                       RESOLVE_NO_XDEV};
@@ -32,34 +34,72 @@ static int open_file(struct hc_dispatch *d, const char *id, const char *path, of
     (void)close(dir);
     if (fd < 0)
         return -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1) {
-        *size = st.st_size;
+    if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_nlink == 1)
         return fd;
-    }
     (void)close(fd);
     return -1;
 }
 
 /* Sends a file as an attachment without its type, so that no browser runs it; the manifest has the type. */
-static int reply_attachment(struct hc_exchange *x, struct MHD_Response *r)
+static int reply_attachment(struct hc_exchange *x, int status, struct MHD_Response *r)
 {
     if (!r)
         return MHD_NO;
     (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream");
     (void)MHD_add_response_header(r, "Content-Disposition", "attachment");
-    return hc_reply(x, 200, r);
+    return hc_reply(x, status, r);
+}
+
+/* Sends the bytes of an open file, which is closed. `size`: of the whole file; `tag`: its ETag. */
+static int reply_bytes(struct hc_exchange *x, int fd, enum hc_range range, uint64_t first, uint64_t len,
+                       uint64_t size, const char *tag)
+{
+    char place[80];
+    struct MHD_Response *r = MHD_create_response_from_fd_at_offset64(len, fd, first);
+    if (!r) {
+        (void)close(fd);
+        return MHD_NO;
+    }
+    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, tag);
+    (void)MHD_add_response_header(r, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
+    (void)snprintf(place, sizeof place, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, first + len - 1,
+                   size);
+    if (range == HC_RANGE_PART)
+        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_RANGE, place);
+    return reply_attachment(x, range == HC_RANGE_PART ? 206 : 200, r);
+}
+
+/* The client has the file already. */
+static int reply_unchanged(struct hc_exchange *x, const char *tag)
+{
+    struct MHD_Response *r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (r)
+        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, tag);
+    return hc_reply(x, 304, r);
 }
 
 int hc_reply_file(struct hc_exchange *x)
 {
-    off_t size = 0;
-    int fd = open_file(x->dispatch, x->id, x->rest, &size);
+    struct stat st = {0};
+    char tag[64];
+    int fd = open_file(x->dispatch, x->id, x->rest, &st);
     if (fd < 0)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such file");
-    struct MHD_Response *r = MHD_create_response_from_fd64((uint64_t)size, fd);
-    if (!r)
-        (void)close(fd);
-    return reply_attachment(x, r);
+    const uint64_t size = (uint64_t)st.st_size;
+    uint64_t first = 0, len = size;
+    (void)snprintf(tag, sizeof tag, "\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "\"", size,
+                   (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec);
+    const char *has = hc_exchange_header(x, MHD_HTTP_HEADER_IF_NONE_MATCH);
+    const char *only_if = hc_exchange_header(x, MHD_HTTP_HEADER_IF_RANGE);
+    enum hc_range range =
+        only_if && strcmp(only_if, tag) != 0
+            ? HC_RANGE_ALL
+            : hc_range_read(hc_exchange_header(x, MHD_HTTP_HEADER_RANGE), size, &first, &len);
+    if (!hc_has_word(has, tag) && range != HC_RANGE_NONE)
+        return reply_bytes(x, fd, range, first, len, size, tag);
+    (void)close(fd);
+    return hc_has_word(has, tag) ? reply_unchanged(x, tag)
+                                 : hc_reply_fail(x, HC_PROBLEM_RANGE, "the file has %" PRIu64 " bytes", size);
 }
 
 /* Answers with a figure that a running job has announced. */
@@ -68,7 +108,8 @@ static int reply_figure(struct hc_exchange *x, const struct hc_task *task)
     const struct hc_buf *data = hc_figures_find(&task->figures, x->rest);
     if (!data)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
-    return reply_attachment(x, MHD_create_response_from_buffer(data->len, data->data, MHD_RESPMEM_MUST_COPY));
+    return reply_attachment(x, 200,
+                            MHD_create_response_from_buffer(data->len, data->data, MHD_RESPMEM_MUST_COPY));
 }
 
 int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)

@@ -91,6 +91,13 @@ static void take_answer(const char *text, size_t len)
     hc_json_finish(&j);
 }
 
+static void take_range(const char *text, size_t len)
+{
+    uint64_t first = 0, part = 0;
+    if (hc_range_read(text, len, &first, &part) == HC_RANGE_PART)
+        require(part && first < len && part <= len - first);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     char *text = malloc(len + 1);
@@ -101,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     take_answer(text, len);
     take_path(text);
     take_head(text);
+    take_range(text, len);
     free(text);
     return 0;
 }

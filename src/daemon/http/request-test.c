@@ -152,6 +152,45 @@ static void paths_fit_patterns_piece_by_piece(void **state)
     }
 }
 
+static void ranges_are_parts_of_a_file(void **state)
+{
+    static const struct {
+        const char *header;
+        uint64_t size;
+        enum hc_range range;
+        uint64_t first, len; /* of a part */
+    } rows[] = {
+        {NULL, 10, HC_RANGE_ALL, 0, 0},
+        {"bytes=0-3", 10, HC_RANGE_PART, 0, 4},
+        {"Bytes=4-", 10, HC_RANGE_PART, 4, 6},
+        {"bytes=-3", 10, HC_RANGE_PART, 7, 3},
+        {"bytes=-30", 10, HC_RANGE_PART, 0, 10},
+        {"bytes=9-99", 10, HC_RANGE_PART, 9, 1},
+        {"bytes=0-9", 10, HC_RANGE_PART, 0, 10},
+        {"bytes=10-", 10, HC_RANGE_NONE, 0, 0},
+        {"bytes=0-", 0, HC_RANGE_NONE, 0, 0},
+        {"bytes=-0", 10, HC_RANGE_NONE, 0, 0},
+        {"bytes=-1", 0, HC_RANGE_NONE, 0, 0},
+        {"bytes=999999999999999999-", 10, HC_RANGE_NONE, 0, 0},
+        {"bytes=9999999999999999999-", 10, HC_RANGE_ALL, 0, 0}, /* no file is so long */
+        {"bytes=3-2", 10, HC_RANGE_ALL, 0, 0},
+        {"bytes=0-1,3-4", 10, HC_RANGE_ALL, 0, 0},
+        {"bytes=-", 10, HC_RANGE_ALL, 0, 0},
+        {"bytes=a-b", 10, HC_RANGE_ALL, 0, 0},
+        {"bytes= 0-1", 10, HC_RANGE_ALL, 0, 0},
+        {"lines=0-1", 10, HC_RANGE_ALL, 0, 0},
+        {"", 10, HC_RANGE_ALL, 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t first = 0, len = 0;
+        enum hc_range range = hc_range_read(rows[i].header, rows[i].size, &first, &len);
+        if (range != rows[i].range || first != rows[i].first || len != rows[i].len)
+            fail_msg("%s of %d: %d, %d at %d", rows[i].header, (int)rows[i].size, range, (int)len,
+                     (int)first);
+    }
+}
+
 static void a_body_is_an_object_or_has_one_member(void **state)
 {
     static const struct {
@@ -186,6 +225,7 @@ int main(void)
         cmocka_unit_test(heads_have_nothing_between_their_lines),
         cmocka_unit_test(words_of_a_list),
         cmocka_unit_test(paths_fit_patterns_piece_by_piece),
+        cmocka_unit_test(ranges_are_parts_of_a_file),
         cmocka_unit_test(a_body_is_an_object_or_has_one_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "daemon/http/request.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -111,6 +112,36 @@ bool hc_has_word(const char *list, const char *word)
         list += strcspn(list, ",");
     }
     return false;
+}
+
+/* Reads a number of 1 to 18 digits at `*at`, and goes behind it. */
+static bool read_offset(const char **at, uint64_t *out)
+{
+    const size_t digits = strspn(*at, "0123456789");
+    *out = digits && digits <= 18 ? strtoull(*at, NULL, 10) : 0;
+    *at += digits;
+    return digits && digits <= 18;
+}
+
+enum hc_range hc_range_read(const char *header, uint64_t size, uint64_t *first, uint64_t *len)
+{
+    static const char unit[] = "bytes=";
+    uint64_t from, to;
+    if (!header || strncasecmp(header, unit, sizeof unit - 1) != 0)
+        return HC_RANGE_ALL;
+    const char *at = header + sizeof unit - 1;
+    const bool begins = read_offset(&at, &from);
+    if (*at != '-')
+        return HC_RANGE_ALL;
+    at++;
+    const bool ends = read_offset(&at, &to);
+    if (*at || (!begins && !ends) || (begins && ends && to < from))
+        return HC_RANGE_ALL;
+    if (begins ? from >= size : to == 0 || size == 0)
+        return HC_RANGE_NONE;
+    *first = begins ? from : to < size ? size - to : 0;
+    *len = begins && ends && to < size ? to - from + 1 : size - *first;
+    return HC_RANGE_PART;
 }
 
 /* ---- the path ---- */

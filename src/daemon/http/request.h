@@ -7,6 +7,7 @@
 #include "json/json.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The lines of one head, as they are taken. */
 struct hc_head {
@@ -32,6 +33,12 @@ int hc_head_end(const struct hc_head *h, const char *version, const char *end, s
 /* Is `word` one of the comma-separated words of a line? Parameters of the words are ignored. `list` may be
  * NULL. */
 bool hc_has_word(const char *list, const char *word);
+
+/* The part of a file of `size` bytes that a header Range asks for ("bytes=0-99", "bytes=100-", "bytes=-100"):
+ * its first byte and its length. HC_RANGE_ALL: the header is NULL, has several parts, or is none; a server
+ * may send the whole file then. HC_RANGE_NONE: the file has no such bytes. */
+enum hc_range { HC_RANGE_ALL, HC_RANGE_PART, HC_RANGE_NONE };
+enum hc_range hc_range_read(const char *header, uint64_t size, uint64_t *first, uint64_t *len);
 
 /* The parts of a path that stand for "{id}" and "{rest}" of a pattern; NULL: the pattern does not have it. */
 struct hc_path_parts {

@@ -25,6 +25,7 @@ static const struct {
     [HC_PROBLEM_TOO_LARGE] = {413, "too-large", "The request is larger than is accepted"},
     [HC_PROBLEM_HEAD] = {431, "head-too-large", "The request's head is larger than is accepted"},
     [HC_PROBLEM_MEDIA_TYPE] = {415, "media-type", "The body is of another type than expected"},
+    [HC_PROBLEM_RANGE] = {416, "range", "The file has no such part"},
     [HC_PROBLEM_SPEC] = {422, "cannot-run", "The job cannot be run as it is"},
     [HC_PROBLEM_QUOTA] = {429, "quota", "A quota is used up"},
     [HC_PROBLEM_CANCELLED] = {409, "cancelled", "The job was cancelled before it ran"},

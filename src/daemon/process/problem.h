@@ -21,6 +21,7 @@ enum hc_problem_kind {
     HC_PROBLEM_TOO_LARGE,    /* the request's body is too large */
     HC_PROBLEM_HEAD,         /* the request's head is too large */
     HC_PROBLEM_MEDIA_TYPE,   /* the body is no JSON by its Content-Type */
+    HC_PROBLEM_RANGE,        /* the file has no such bytes */
     HC_PROBLEM_SPEC,      /* the request is well-formed, but cannot be run as it is: policy, tree, inputs */
     HC_PROBLEM_QUOTA,     /* a quota is used up for now */
     HC_PROBLEM_CANCELLED, /* the job was cancelled before it ran */

@@ -181,5 +181,5 @@ void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal)
 {
     hc_problem_set(why, refusal->never ? HC_PROBLEM_LIMIT : HC_PROBLEM_QUOTA, "%s", refusal->text);
     why->quota = refusal->quota;
-    why->retry_after = refusal->retry_ms < 0 ? 0 : (int)((refusal->retry_ms + 999) / 1000);
+    why->retry_after = refusal->never || refusal->retry_ms < 0 ? 0 : (int)((refusal->retry_ms + 999) / 1000);
 }

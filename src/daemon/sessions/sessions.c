@@ -344,10 +344,14 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
 
 /* ---- the beginning ---- */
 
+/* Milliseconds after which a client should ask again for room that sessions take: nobody knows when they end.
+ */
+#define ROOM_RETRY_MS 5000
+
 static bool has_room(struct hc_front_sessions *all, struct hc_tenant *t, int64_t memory,
                      struct hc_problem *why)
 {
-    struct hc_refusal refusal = {.retry_ms = -1};
+    struct hc_refusal refusal = {.retry_ms = ROOM_RETRY_MS};
     char wanted[32], used[32], most[32];
     if (hc_is_held(&t->hold)) {
         char text[HC_HOLD_TEXT];
@@ -375,6 +379,7 @@ static bool has_room(struct hc_front_sessions *all, struct hc_tenant *t, int64_t
             return true;
         hc_problem_set(why, HC_PROBLEM_BUSY,
                        "%zu sessions are open, and this daemon holds no more (sessions)", all->open);
+        why->retry_after = ROOM_RETRY_MS / 1000;
         return false;
     }
     hc_set_refusal(why, &refusal);

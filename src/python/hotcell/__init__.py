@@ -11,24 +11,24 @@ Python package. Drop-in replacements of older executors are in hotcell.adapters.
 from .admin import Admin, AsyncAdmin
 from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
 from .daemon_sessions import AsyncDaemonSession, DaemonSession
-from .errors import (CommandError, DaemonLost, DaemonUnavailable, HotcellError, InputError, InputProblem, JobError,
+from .errors import (AuthProblem, CommandError, DaemonLost, DaemonUnavailable, HotcellError, InputError, InputProblem, JobError,
                      LaunchFailed, LaunchProblem, NeedsSession, NotFound, NotInstalled, PolicyError, PolicyProblem,
                      Problem, QuotaProblem, TamperedError, UsageError)
-from .jobs import acheck, arun, averify, check, run, verify
+from .jobs import acard, acheck, arun, averify, card, check, run, verify
 from .launcher import find_binary
 from .results import (Check, Denial, Error, Figure, File, Finding, Rejection, Repr, Result, Returned, Stream, Usage)
-from .session import Run, Session, SessionEnded
+from .session import AsyncSession, Run, Session, SessionEnded
 from .tools import Tool
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Admin", "AsyncAdmin", "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "Check", "CommandError", "Daemon", "DaemonLost", "DaemonSession",
-    "DaemonUnavailable", "Denial", "Error", "Figure", "File", "Finding", "HotcellError", "InputError", "InputProblem",
-    "Job", "JobError", "LaunchFailed", "LaunchProblem", "NeedsSession", "NotFound", "NotInstalled", "PolicyError",
-    "PolicyProblem", "Problem", "QuotaProblem", "Rejection", "Repr", "Result", "Returned", "Run", "Session", "SessionEnded",
-    "Stream", "TamperedError", "Tool", "Usage", "UsageError", "acheck", "arun", "averify", "check", "find_binary",
-    "run", "verify",
+    "Admin", "AsyncAdmin", "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "AsyncSession", "AuthProblem", "Check",
+    "CommandError", "Daemon", "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error", "Figure", "File",
+    "Finding", "HotcellError", "InputError", "InputProblem", "Job", "JobError", "LaunchFailed", "LaunchProblem",
+    "NeedsSession", "NotFound", "NotInstalled", "PolicyError", "PolicyProblem", "Problem", "QuotaProblem", "Rejection",
+    "Repr", "Result", "Returned", "Run", "Session", "SessionEnded", "Stream", "TamperedError", "Tool", "Usage", "UsageError",
+    "acard", "acheck", "arun", "averify", "card", "check", "find_binary", "run", "verify",
 ]
 
 

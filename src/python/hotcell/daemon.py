@@ -8,16 +8,17 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
-from urllib.parse import quote_from_bytes
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence
+from urllib.parse import quote_from_bytes, urlencode
 
-from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of
+from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of, unexpected
+from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
 from .staging import contents, limits_of, path_of, returns_of, to_json
 from .temporary import Temporary
-from .tools import Tool, Tools, failure_of, tools_by_name
-from .wire import (Answer, Aside, Call, Connection, Flow, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
+from .tools import Toolbox, Tools, failure_of, tools_by_name
+from .wire import (Answer, Aside, Call, Connection, Flow, Notify, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
                    result_of, watched)
 
 if TYPE_CHECKING:
@@ -27,16 +28,17 @@ if TYPE_CHECKING:
     from .launcher import PathLike
 
 PATIENCE = 5.0  # seconds for a request that is sent while an exception ends the caller
-Event = Dict[str, Any]
-Listener = Callable[[Event], None]
 
 ABOUT = """A client of hotcelld, the daemon that runs jobs of its tenants in cells, some of which are made ahead of time.
 
         {with} hotcell.{name}() as daemon:
             result = {await}daemon.run("print(6 * 7)")
 
-    socket  path of the daemon's socket, or http://HOST:PORT; None: $HOTCELL_SOCKET
-    token   the tenant's bearer token, for http:// only; None: $HOTCELL_TOKEN
+    socket   path of the daemon's socket, or http://HOST:PORT; https://HOST:PORT of a server in front of it that encrypts;
+             /PREFIX behind the port if its routes begin with that there; None: $HOTCELL_SOCKET
+    token    the tenant's bearer token, for URLs only; None: $HOTCELL_TOKEN
+    ca_file  the certificates of the authorities that vouch for an https:// server; None: those that this host trusts
+             (or $SSL_CERT_FILE)
 
     A request that the daemon refuses raises a Problem, whose `retry` says whether it is safe to send it again.
     DaemonUnavailable: no daemon listens at the address.
@@ -50,7 +52,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
             limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None,
             memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
             persist_code: bool = False, labels: Optional[Mapping[str, str]] = None, interface: str = "python",
-            tools: Optional[Mapping[str, Tool]] = None) -> bytes:
+            tools: Optional[Toolbox] = None) -> bytes:
     """The body of a request: a spec as JSON, with the contents of its inputs."""
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
@@ -65,17 +67,27 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
 
 
 _SPEC = frozenset(inspect.signature(spec_of).parameters) - {"code", "tools"}
+_TAKEN = {"run": {"output_dir", "on_event", "tools", "check"}, "submit": {"key", "tools"}, "session": {"output_dir", "tools"}}
 _ELSEWHERE = {"outlive": "a job of submit() goes on without whoever sent it"}
 _ON_THIS_HOST = ("guard", "tenant", "job_id", "sign", "session", "step", "wait", "binary")
 
 
-def _body(method: str, code: Optional[str], tools: Optional[Mapping[str, Tool]], spec: Mapping[str, Any]) -> bytes:
+def _body(method: str, code: Optional[str], tools: Optional[Toolbox], spec: Mapping[str, Any]) -> bytes:
     """The body of the request of `method`. TypeError: `spec` has an argument that a daemon does not take."""
     for name in spec:
         if name not in _SPEC:
             advice = _ELSEWHERE.get(name, "it is for a cell on this host" if name in _ON_THIS_HOST else "")
-            raise TypeError(f"{method}() got an unexpected argument {name!r}{advice and ': '}{advice}")
+            raise unexpected(method, name, _TAKEN[method.rpartition(".")[2]] | _SPEC, advice)
     return spec_of(code, tools=tools, **spec)
+
+
+def _session_body(method: str, session_id: Optional[str], tools: Toolbox, spec: Mapping[str, Any]) -> Optional[bytes]:
+    """The body of the request that begins a session. None: the session of this id is there already."""
+    if session_id is None:
+        return _body(method, None, tools, spec)
+    for name in spec:
+        raise unexpected(method, name, (), "the session of this id has its own")
+    return None
 
 
 # ---- flows ----
@@ -111,9 +123,9 @@ def named_id(place: Place, answer: Any, member: str) -> str:
 class _End:
     """Reads the events of a job, answers calls of tools among them, and keeps how the job has ended."""
 
-    def __init__(self, place: Place, listener: Optional[Listener] = None, tools: Optional[Mapping[str, Tool]] = None,
+    def __init__(self, place: Place, listener: Optional[Listener] = None, tools: Optional[Toolbox] = None,
                  job_id: str = "") -> None:
-        self._place, self._listener, self._tools = place, listener, tools or {}
+        self._place, self._listener, self._tools = place, listener, Toolbox() if tools is None else tools
         self.job_id = job_id
         self.manifest: Optional[Dict[str, Any]] = None
         self.problem: Optional[Dict[str, Any]] = None
@@ -123,13 +135,11 @@ class _End:
             self.manifest = event["manifest"]
         elif event["event"] == "problem":
             self.problem = event["problem"]
-        if self._listener is not None:
-            self._listener(event)
-        return answer_flow(self._place, _job_path(self.job_id), self._tools, event)
+        return told(self._listener, event, answer_flow(self._place, _job_path(self.job_id), self._tools, event))
 
     def see_head(self, answer: Answer) -> None:
         parent, _, name = answer.headers.get("location", "").rpartition("/")
-        self.job_id = named_id(self._place, {"id": name if parent == "/v1/jobs" else ""}, "id")
+        self.job_id = named_id(self._place, {"id": name if parent.endswith("/v1/jobs") else ""}, "id")
 
     @contextlib.contextmanager
     def known(self) -> Iterator[None]:
@@ -148,8 +158,23 @@ class _End:
             raise DaemonLost(f"{self._place.name}: the events of the job ended before the job")
         return self.manifest
 
+    def fetched(self, output_dir: Optional["PathLike"]) -> Flow:
+        """Fetch the files of the job: returns its Result."""
+        return (yield from fetch_flow(self._place, self.job_id, self.result(), output_dir, self._tools.errors))
 
-def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event) -> Optional[Flow]:
+
+def told(listener: Optional[Listener], event: Event, more: Optional[Flow]) -> Optional[Flow]:
+    """The flow that tells the listener of an event, and then goes on with `more`."""
+    return more if listener is None else _told(listener, event, more)
+
+
+def _told(listener: Listener, event: Event, more: Optional[Flow]) -> Flow:
+    yield Notify(listener, event)
+    if more is not None:
+        yield from more
+
+
+def answer_flow(place: Place, path: str, tools: Toolbox, event: Event) -> Optional[Flow]:
     """The flow that answers a call of a tool. None: the event is no call, or the tool is not one of `tools`. `path` is the
     route of the job or of the session."""
     tool = tools.get(str(event.get("name"))) if event["event"] == "tool_call" else None
@@ -158,7 +183,7 @@ def answer_flow(place: Place, path: str, tools: Mapping[str, Tool], event: Event
     number, arguments = event.get("id"), event.get("arguments")
     if not isinstance(number, int) or not isinstance(arguments, dict):
         raise DaemonLost(f"{place.name}: a call of a tool that is none")
-    flow = _answer_flow(place, f"{path}/tools/{number}", tool, arguments)
+    flow = _answer_flow(place, f"{path}/tools/{number}", Call(tool, arguments, tools))
     return _aside(flow) if inspect.iscoroutinefunction(tool.fn) else flow
 
 
@@ -167,8 +192,8 @@ def _aside(flow: Flow) -> Flow:
     yield Aside(flow)
 
 
-def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any]) -> Flow:
-    answer = yield Call(tool, arguments)
+def _answer_flow(place: Place, path: str, call: Call) -> Flow:
+    answer = yield call
     try:
         yield from begun(exchange(place, "POST", path, answer))
     except NotFound:  # the job has ended, or does not wait for this answer any more
@@ -179,7 +204,7 @@ def _answer_flow(place: Place, path: str, tool: Tool, arguments: Dict[str, Any])
 
 
 def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
-             tools: Optional[Mapping[str, Tool]] = None) -> Flow:
+             tools: Optional[Toolbox] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
     make_ready(output_dir)
     end = _End(place, listener, tools)
@@ -190,7 +215,7 @@ def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listen
             if end.job_id and place.path is None and end.manifest is None:
                 post_at_once(place, _job_path(end.job_id, "cancel"))
             raise
-        return (yield from fetch_flow(place, end.job_id, end.result(), output_dir))
+        return (yield from end.fetched(output_dir))
 
 
 def post_at_once(place: Place, path: str) -> None:
@@ -203,14 +228,15 @@ def post_at_once(place: Place, path: str) -> None:
             connection.socket.recv(1)
 
 
-def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: Optional["PathLike"]) -> Flow:
+def fetch_flow(place: Place, job_id: str, manifest: Dict[str, Any], output_dir: Optional["PathLike"],
+               tool_errors: Iterable[BaseException] = ()) -> Flow:
     """Fetch the files of a job and write its manifest: returns its Result."""
     temporary = Temporary() if output_dir is None else None
     where = temporary.path / "output" if temporary is not None else Path(output_dir or ".").absolute()
     found = yield from files_flow(place, _job_path(job_id), manifest, where)
     if output_dir is not None or found.figures or found.files or manifest["code_path"]:
         write(where, b"manifest.json", (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode(), 0o600)
-    return result_from_manifest(manifest, where, temporary)
+    return result_from_manifest(manifest, where, temporary, tool_errors)
 
 
 def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -> Flow:
@@ -243,15 +269,16 @@ def json_flow(place: Place, method: str, path: str, body: Any = None,
 def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
     headers = {"Prefer": "respond-async", **({} if key is None else {"Idempotency-Key": key})}
     job = yield from json_flow(place, "POST", "/v1/jobs", body, headers)
-    return named_id(place, job, "job_id")
+    named_id(place, job, "job_id")
+    return job
 
 
 def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener],
-               tools: Mapping[str, Tool]) -> Flow:
+               tools: Toolbox) -> Flow:
     end = _End(place, listener, tools, job_id)
     with end.known():
         yield from watched(begun(events(place, "GET", _job_path(job_id, "events"))), end.see)
-        return (yield from fetch_flow(place, job_id, end.result(), output_dir))
+        return (yield from end.fetched(output_dir))
 
 
 def file_flow(place: Place, job: str, path: str) -> Flow:
@@ -263,31 +290,64 @@ def file_flow(place: Place, job: str, path: str) -> Flow:
 def checked(result: Result, check: bool) -> Result:
     """The result. With `check`, JobError if the program did not end well."""
     if check and not result.ok:
-        raise JobError(result)
+        raise JobError(result) from (result.tool_errors[-1] if result.tool_errors else None)
     return result
 
 
-def _place_of(socket: Optional["PathLike"], token: Optional[str]) -> Place:
-    place = find_place(socket, token)
+def _place_of(socket: Optional["PathLike"], token: Optional[str], ca_file: Optional["PathLike"]) -> Place:
+    place = find_place(socket, token, ca_file)
     if place is None:
         raise UsageError("no daemon: name its socket, or set HOTCELL_SOCKET", 64)
     return place
 
 
+def _card_flow(place: Place, policy: Optional[str]) -> Flow:
+    """Returns the card as text."""
+    query = "" if policy is None else f"?{urlencode({'policy': policy})}"
+    _, content = yield from exchange(place, "GET", f"/v1/card{query}", None, {"Accept": "text/plain"})
+    return content.decode("utf-8", "replace")
+
+
+class _JobBase:
+    """What Job and AsyncJob have in common."""
+
+    def __init__(self, place: Place, job_id: str, tools: Optional[Toolbox] = None,
+                 info: Optional[Mapping[str, Any]] = None) -> None:
+        self._place, self._tools, self._id = place, Toolbox() if tools is None else tools, job_id
+        self._info: Mapping[str, Any] = info or {}
+
+    @property
+    def id(self) -> str:
+        """The job's id, by which Daemon.job() finds it again, also in another process."""
+        return self._id
+
+    @property
+    def status(self) -> Optional[str]:
+        """What the daemon said last of the job, without asking it again: its state, such as "queued", or its status if it
+        has ended; None: nothing yet."""
+        return self._info.get("status") or self._info.get("state")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._id}: {self.status or 'not asked for yet'}>"
+
+    def _see(self, info: Dict[str, Any]) -> Dict[str, Any]:
+        self._info = {name: info.get(name) for name in ("state", "status")}
+        return info
+
+    def _ended(self, result: Result, check: bool) -> Result:
+        self._info = {"status": result.status}
+        return checked(result, check)
+
+
 # ---- for callers that wait ----
 
-class Job:
+class Job(_JobBase):
     """A job that a daemon has accepted. It runs, or is reported as failed, even if no client waits for it or the daemon is
     restarted. Every method raises NotFound if there is no such job, or no more."""
 
-    def __init__(self, place: Place, job_id: str, tools: Optional[Mapping[str, Tool]] = None) -> None:
-        self._place, self._tools = place, tools or {}
-        self.id = job_id
-
     def info(self) -> Dict[str, Any]:
         """The job's state and times, and its manifest or problem once it has ended."""
-        info: Dict[str, Any] = result_of(json_flow(self._place, "GET", _job_path(self.id)))
-        return info
+        return self._see(result_of(json_flow(self._place, "GET", _job_path(self.id))))
 
     def events(self) -> Iterator[Event]:
         """The job's events from its beginning on, as they happen: dicts, see hotcelld(8)."""
@@ -300,7 +360,7 @@ class Job:
 
         Raises the job's Problem if it ended without a result, DaemonLost (after which this can be called again), and JobError
         with check=True."""
-        return checked(result_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
+        return self._ended(result_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
 
     def file(self, path: str) -> bytes:
         """The content of a file or figure, by its path in the manifest; while the job runs, of a figure that an event named."""
@@ -319,15 +379,16 @@ class Job:
 class Daemon:
     __doc__ = ABOUT.format(name="Daemon", **{"with": "with", "await": ""})
 
-    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None) -> None:
-        self._place = _place_of(socket, token)
+    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None,
+                 ca_file: Optional["PathLike"] = None) -> None:
+        self._place = _place_of(socket, token, ca_file)
 
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` are arguments of hotcell.run: policy and tree by their names, inputs, vars,
         limits, timeout, memory, seed, returns, persist_code, labels, interface. `tools`, as of hotcell.run, run in this process.
-        `on_event` is called with each event as it comes, the output among them. If an exception ends the wait, the job is
-        ended.
+        `on_event`, a function or coroutine function, is called with each event as it comes, the output among them. If an
+        exception ends the wait, the job is ended.
 
         Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for a request that the daemon refuses,
         DaemonUnavailable, DaemonLost, InputError for a value that no spec can hold, and JobError with check=True."""
@@ -338,17 +399,24 @@ class Daemon:
         """Submit a job without waiting for its end. A second call with the same `key` and the same job returns the same job:
         so after DaemonLost the call can safely be repeated with that key. Raises as run does."""
         named = tools_by_name(tools)
-        return Job(self._place, result_of(_submit_flow(self._place, _body("Daemon.submit", code, named, spec), key)), named)
+        info = result_of(_submit_flow(self._place, _body("Daemon.submit", code, named, spec), key))
+        return Job(self._place, info["job_id"], named, info)
 
-    def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
-                **spec: Any) -> "DaemonSession":
-        """Begin a session: an interpreter that keeps its state. `spec` as of run, without arguments for a single program."""
-        from .daemon_sessions import DaemonSession, begin_flow  # which needs this module
+    def session(self, session_id: Optional[str] = None, *, output_dir: Optional["PathLike"] = None,
+                tools: Optional[Tools] = None, **spec: Any) -> "DaemonSession":
+        """Begin a session: an interpreter that keeps its state. `spec` as of run, without arguments for a single program.
+
+        With `session_id`: the session of this id, which another process may have begun, and no `spec`. NotFound: there is no
+        such session, or no more. Its programs can call those of `tools` that it was begun with."""
+        from .daemon_sessions import DaemonSession, session_flow  # which needs this module
         named = tools_by_name(tools)
-        body = _body("Daemon.session", None, named, spec)
+        body = _session_body("Daemon.session", session_id, named, spec)
         make_ready(output_dir)
-        info = result_of(begin_flow(self._place, body))
-        return DaemonSession(self._place, info, output_dir, named)
+        return DaemonSession(self._place, result_of(session_flow(self._place, session_id, body)), output_dir, named)
+
+    def sessions(self) -> List[Dict[str, Any]]:
+        """The tenant's sessions: dicts with session_id, state and times."""
+        return list(result_of(json_flow(self._place, "GET", "/v1/sessions"))["sessions"])
 
     def job(self, job_id: str) -> Job:
         """A job by its id. No request is sent: its methods raise NotFound if there is no such job."""
@@ -357,6 +425,12 @@ class Daemon:
     def jobs(self) -> List[Dict[str, Any]]:
         """The tenant's jobs, newest first."""
         return list(result_of(json_flow(self._place, "GET", "/v1/jobs"))["jobs"])
+
+    def card(self, policy: Optional[str] = None) -> str:
+        """What the writer of a program, such as a model, should know of the cells of a policy, as text; None: the tenant's
+        policy."""
+        text: str = result_of(_card_flow(self._place, policy))
+        return text
 
     def health(self) -> Dict[str, Any]:
         """The daemon's state. Raises LaunchProblem if it accepts no jobs."""
@@ -377,17 +451,12 @@ class Daemon:
 
 # ---- for an event loop ----
 
-class AsyncJob:
+class AsyncJob(_JobBase):
     """As Job, for an event loop."""
-
-    def __init__(self, place: Place, job_id: str, tools: Optional[Mapping[str, Tool]] = None) -> None:
-        self._place, self._tools = place, tools or {}
-        self.id = job_id
 
     async def info(self) -> Dict[str, Any]:
         """As Job.info."""
-        info: Dict[str, Any] = await aresult_of(json_flow(self._place, "GET", _job_path(self.id)))
-        return info
+        return self._see(await aresult_of(json_flow(self._place, "GET", _job_path(self.id))))
 
     def events(self) -> AsyncIterator[Event]:
         """As Job.events, for "async for"."""
@@ -396,7 +465,7 @@ class AsyncJob:
     async def result(self, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                      check: bool = False) -> Result:
         """As Job.result."""
-        return checked(await aresult_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
+        return self._ended(await aresult_of(_wait_flow(self._place, self.id, output_dir, on_event, self._tools)), check)
 
     async def file(self, path: str) -> bytes:
         """As Job.file."""
@@ -415,8 +484,9 @@ class AsyncJob:
 class AsyncDaemon:
     __doc__ = ABOUT.format(name="AsyncDaemon", **{"with": "async with", "await": "await "})
 
-    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None) -> None:
-        self._place = _place_of(socket, token)
+    def __init__(self, socket: Optional["PathLike"] = None, *, token: Optional[str] = None,
+                 ca_file: Optional["PathLike"] = None) -> None:
+        self._place = _place_of(socket, token, ca_file)
 
     async def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                   tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
@@ -430,18 +500,22 @@ class AsyncDaemon:
                      **spec: Any) -> AsyncJob:
         """As Daemon.submit."""
         named = tools_by_name(tools)
-        job_id = await aresult_of(_submit_flow(self._place, _body("AsyncDaemon.submit", code, named, spec), key))
-        return AsyncJob(self._place, job_id, named)
+        info = await aresult_of(_submit_flow(self._place, _body("AsyncDaemon.submit", code, named, spec), key))
+        return AsyncJob(self._place, info["job_id"], named, info)
 
-    async def session(self, *, output_dir: Optional["PathLike"] = None, tools: Optional[Tools] = None,
-                      **spec: Any) -> "AsyncDaemonSession":
+    async def session(self, session_id: Optional[str] = None, *, output_dir: Optional["PathLike"] = None,
+                      tools: Optional[Tools] = None, **spec: Any) -> "AsyncDaemonSession":
         """As Daemon.session."""
-        from .daemon_sessions import AsyncDaemonSession, begin_flow  # which needs this module
+        from .daemon_sessions import AsyncDaemonSession, session_flow  # which needs this module
         named = tools_by_name(tools)
-        body = _body("AsyncDaemon.session", None, named, spec)
+        body = _session_body("AsyncDaemon.session", session_id, named, spec)
         make_ready(output_dir)
-        info = await aresult_of(begin_flow(self._place, body))
+        info = await aresult_of(session_flow(self._place, session_id, body))
         return AsyncDaemonSession(self._place, info, output_dir, named)
+
+    async def sessions(self) -> List[Dict[str, Any]]:
+        """As Daemon.sessions."""
+        return list((await aresult_of(json_flow(self._place, "GET", "/v1/sessions")))["sessions"])
 
     def job(self, job_id: str) -> AsyncJob:
         """As Daemon.job."""
@@ -450,6 +524,11 @@ class AsyncDaemon:
     async def jobs(self) -> List[Dict[str, Any]]:
         """As Daemon.jobs."""
         return list((await aresult_of(json_flow(self._place, "GET", "/v1/jobs")))["jobs"])
+
+    async def card(self, policy: Optional[str] = None) -> str:
+        """As Daemon.card."""
+        text: str = await aresult_of(_card_flow(self._place, policy))
+        return text
 
     async def health(self) -> Dict[str, Any]:
         """As Daemon.health."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once
+from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Run, SessionEnded, run_of, run_spec, run_specs
 from .temporary import Temporary
-from .tools import Tool
+from .tools import Toolbox
+from .turns import Turn
 from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
 
 if TYPE_CHECKING:
@@ -19,22 +21,27 @@ if TYPE_CHECKING:
 Program = Union[str, Mapping[str, Any]]
 
 
-def begin_flow(place: Place, body: bytes) -> Flow:
-    """Returns the daemon's record of the new session."""
-    return (yield from json_flow(place, "POST", "/v1/sessions", body))
+def session_flow(place: Place, session_id: Optional[str], body: Optional[bytes]) -> Flow:
+    """Returns the daemon's record of the session `session_id`, or of the new session that `body` asks for."""
+    if session_id is None:
+        return (yield from json_flow(place, "POST", "/v1/sessions", body))
+    return (yield from json_flow(place, "GET", f"/v1/sessions/{quoted(session_id, 'session_id')}"))
 
 
 class _SessionFlows:
     """The flows of a session, for both kinds of callers."""
 
     def __init__(self, place: Place, info: Dict[str, Any], output_dir: Optional["PathLike"],
-                 tools: Mapping[str, Tool]) -> None:
+                 tools: Toolbox) -> None:
         self.id: str = named_id(place, info, "session_id")
         self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
         self._temporary = Temporary() if output_dir is None else None
         self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(output_dir or ".").absolute()
-        self._place, self._tools = place, tools
+        self._place, self._tools, self._turn = place, tools, Turn()
         self._path = f"/v1/sessions/{self.id}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}{'' if self.manifest is None else ': ended'}>"
 
     def _post(self, what: str, body: Any = None) -> Flow:
         try:
@@ -46,13 +53,12 @@ class _SessionFlows:
 
     def _run(self, code: str, listener: Optional[Listener], **spec: Any) -> Flow:
         ends: List[Dict[str, Any]] = []
+        self._tools.errors.clear()
 
         def see(event: Dict[str, Any]) -> Optional[Flow]:
             if event["event"] in ("result", "problem"):
                 ends.append(event)
-            if listener is not None:
-                listener(event)
-            return answer_flow(self._place, self._path, self._tools, event)
+            return told(listener, event, answer_flow(self._place, self._path, self._tools, event))
         stream = events(self._place, "POST", f"{self._path}/runs", run_spec(code, **spec))
         try:
             yield from unhurried(watched(stream, see), self._interrupt)
@@ -79,7 +85,7 @@ class _SessionFlows:
             raise (yield from self._over(problem)) if isinstance(problem, NotFound) else _refused(problem)
         try:
             yield from files_flow(self._place, self._path, answer["manifest"], self.output_dir)
-            return run_of(answer, self.output_dir, self._temporary)
+            return run_of(answer, self.output_dir, self._temporary, self._tools.errors)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DaemonLost(f"{self._place.name}: the result is not as it should be: {error!r}") from error
 
@@ -119,17 +125,23 @@ class DaemonSession(_SessionFlows):
     """A session in a daemon, from Daemon.session(). It works as hotcell.Session; once it has ended, methods raise
     SessionEnded.
 
-    There is one run at a time: a second one is refused with a Problem whose `retry` is "not_started". Another thread or
-    process may call interrupt(), as the session belongs to the tenant and not to this connection.
+    There is one run at a time: those of other threads wait for their turn. The session belongs to the tenant and not to this
+    connection, so that another process can use it, by Daemon.session(id): if a run of another process goes on, a run is refused
+    with a Problem whose `retry` is "not_started". interrupt() waits for no turn.
     """
+
+    def _wait(self, flow: Flow) -> Any:
+        """Run a flow when it is its turn."""
+        with self._turn.taken():
+            return result_of(flow)
 
     def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
         """Run `code` in the state that earlier runs left. `spec`: inputs, vars, returns, limits, timeout, persist_code.
 
-        If an exception such as KeyboardInterrupt ends the wait, the run is interrupted and its end awaited; if a second one
+        If an exception such as KeyboardInterrupt, or one of `on_event`, ends the wait, the run is interrupted and its end awaited; if a second one
         ends that wait too, the run goes on, and the next run is refused until it has ended.
         """
-        run: Run = result_of(self._run(code, on_event, **spec))
+        run: Run = self._wait(self._run(code, on_event, **spec))
         checked(run, check)
         return run
 
@@ -139,21 +151,21 @@ class DaemonSession(_SessionFlows):
 
     def checkpoint(self, name: str) -> None:
         """Save the present state under a name."""
-        result_of(self._post("checkpoints", {"name": name}))
+        self._wait(self._post("checkpoints", {"name": name}))
 
     def rollback(self, name: str) -> None:
         """Go back to the state of a checkpoint, which is kept."""
-        result_of(self._post("rollback", {"name": name}))
+        self._wait(self._post("rollback", {"name": name}))
 
     def branch(self, codes: Sequence[Program]) -> List[Run]:
         """Run several programs (or dicts of arguments of run), each from the present state. Afterwards keep() has to choose
         one of the resulting states."""
-        runs: List[Run] = result_of(self._branch(codes))
+        runs: List[Run] = self._wait(self._branch(codes))
         return runs
 
     def keep(self, branch: int) -> None:
         """Go on with the state of the branch of this number, from 1; 0: with the state before."""
-        result_of(self._post("keep", {"branch": branch}))
+        self._wait(self._post("keep", {"branch": branch}))
 
     def info(self) -> Dict[str, Any]:
         """The daemon's record of the session: its state, its runs, the last result."""
@@ -177,11 +189,16 @@ class DaemonSession(_SessionFlows):
 
 
 class AsyncDaemonSession(_SessionFlows):
-    """As DaemonSession, for an event loop."""
+    """As DaemonSession, for an event loop: runs of other tasks wait for their turn."""
+
+    async def _wait(self, flow: Flow) -> Any:
+        """Run a flow when it is its turn."""
+        async with self._turn.ataken():
+            return await aresult_of(flow)
 
     async def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
         """As DaemonSession.run. Cancelling the task interrupts the run, and the task ends with the run."""
-        run: Run = await aresult_of(self._run(code, on_event, **spec))
+        run: Run = await self._wait(self._run(code, on_event, **spec))
         checked(run, check)
         return run
 
@@ -191,20 +208,20 @@ class AsyncDaemonSession(_SessionFlows):
 
     async def checkpoint(self, name: str) -> None:
         """As DaemonSession.checkpoint."""
-        await aresult_of(self._post("checkpoints", {"name": name}))
+        await self._wait(self._post("checkpoints", {"name": name}))
 
     async def rollback(self, name: str) -> None:
         """As DaemonSession.rollback."""
-        await aresult_of(self._post("rollback", {"name": name}))
+        await self._wait(self._post("rollback", {"name": name}))
 
     async def branch(self, codes: Sequence[Program]) -> List[Run]:
         """As DaemonSession.branch."""
-        runs: List[Run] = await aresult_of(self._branch(codes))
+        runs: List[Run] = await self._wait(self._branch(codes))
         return runs
 
     async def keep(self, branch: int) -> None:
         """As DaemonSession.keep."""
-        await aresult_of(self._post("keep", {"branch": branch}))
+        await self._wait(self._post("keep", {"branch": branch}))
 
     async def info(self) -> Dict[str, Any]:
         """As DaemonSession.info."""

@@ -14,6 +14,7 @@
         DaemonLost          the connection broke: how the job ended is not known         (70; a LaunchFailed)
         Problem             the daemon refused a request; `retry` says whether the job was started
             InputProblem, PolicyProblem, LaunchProblem      an InputError, PolicyError, LaunchFailed too
+            AuthProblem     no valid token was sent; a PolicyProblem
             QuotaProblem    a quota is used up; `retry_after` says how many seconds to wait
             NotFound        there is no such job, file or session, or it is another tenant's
 
@@ -22,12 +23,20 @@ A program that fails is a result and no exception, unless check=True.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Type
 
 if TYPE_CHECKING:
     from .results import Result
+
+
+def unexpected(method: str, name: str, known: Iterable[str], advice: str = "") -> TypeError:
+    """The exception for an argument that `method` does not take, with advice, or with the nearest one that it takes."""
+    near = difflib.get_close_matches(name, list(known), 1, 0.7)
+    advice = advice or (f"did you mean {near[0]!r}?" if near else "")
+    return TypeError(f"{method}() got an unexpected argument {name!r}{advice and ': '}{advice}")
 
 
 def without_place(message: str) -> str:
@@ -146,6 +155,10 @@ class PolicyProblem(Problem, PolicyError):
     """The policy or tree does not exist, or is not for this tenant; or the job asks for more than `limits` allow."""
 
 
+class AuthProblem(PolicyProblem):
+    """The daemon wants a valid token, and got none: status 401. See `token` of Daemon, and HOTCELL_TOKEN."""
+
+
 class LaunchProblem(Problem, LaunchFailed):
     """The cell could not be made, or the daemon has failed or is about to stop."""
 
@@ -159,7 +172,7 @@ class NotFound(Problem):
 
 
 _KINDS: Dict[int, Tuple[Type[Problem], int]] = {
-    400: (InputProblem, 65), 413: (InputProblem, 65), 415: (InputProblem, 65), 401: (PolicyProblem, 78),
+    400: (InputProblem, 65), 413: (InputProblem, 65), 415: (InputProblem, 65), 401: (AuthProblem, 78),
     403: (PolicyProblem, 78), 422: (PolicyProblem, 78), 404: (NotFound, 65), 410: (NotFound, 65), 409: (InputProblem, 65),
     429: (QuotaProblem, 69), 503: (LaunchProblem, 69),
 }

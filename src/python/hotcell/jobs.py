@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .daemon import checked, run_flow, spec_of
 from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
+from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
 from .staging import Staging, limits_of, list_of, path_of, returns_of, to_json
 from .temporary import Temporary
-from .tools import Server, Tool, Tools, tools_by_name
+from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
         wait: bool = False, tools: Optional[Tools] = None, outlive: bool = False, check: bool = False,
-        interface: str = "python", socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
+        interface: str = "python", on_event: Optional[Listener] = None, socket: Optional[PathLike] = None,
+        binary: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return its Result.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
@@ -54,6 +57,9 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     outlive     True: the job goes on if this process is killed; otherwise it is ended
     check       True: raise JobError unless the job ends well
     interface   whose words hints for the program's writer are in: python, cli, http, or mcp
+    on_event    a function or coroutine function that is called with each event as it comes: what the program prints, figures
+                as they are made, the manifest; dicts as of hotcelld(8). The program waits while it runs. An exception that it
+                raises ends the job
     socket      address of the hotcelld that runs the job, see Daemon; None: $HOTCELL_SOCKET. Without an address, or if
                 $HOTCELL_SOCKET's daemon does not answer or cannot run this job, the command runs it on this host. A
                 daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step and outlive
@@ -62,14 +68,17 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
     PolicyError, LaunchFailed, and for a job that a daemon runs also Problem, DaemonUnavailable and DaemonLost.
     """
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary")}
+    arguments = {name: value for name, value in locals().items() if name not in ("check", "on_event", "socket", "binary")}
     _check_outlive(outlive)
-    flow = _daemon_flow(socket, binary, arguments)
+    flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
             return checked(result_of(flow), check)
-    with _Job(binary, arguments) as job:
-        return job.result(run_command(job.command, job.stdin, job.serve(), outlive), check)
+    with _Job(binary, arguments) as job, _live(on_event) as live:
+        result = job.result(run_command(job.command, job.stdin, job.serve(), outlive, live))
+    if on_event is not None:
+        tell(on_event, {"event": "manifest", "manifest": result.manifest})
+    return checked(result, check)
 
 
 async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -81,18 +90,33 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
                session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
                tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, interface: str = "python",
-               socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
+               on_event: Optional[Listener] = None, socket: Optional[PathLike] = None,
+               binary: Optional[PathLike] = None) -> Result:
     """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
     runs the job."""
     import asyncio
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "socket", "binary", "asyncio")}
+    arguments = {name: value for name, value in locals().items() if name not in ("check", "on_event", "socket", "binary", "asyncio")}
     _check_outlive(outlive)
-    flow = _daemon_flow(socket, binary, arguments)
+    flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
             return checked(await aresult_of(flow), check)
-    with _Job(binary, arguments) as job:
-        return job.result(await arun_command(job.command, job.stdin, job.serve(asyncio.get_running_loop()), outlive), check)
+    with _Job(binary, arguments) as job, _live(on_event) as live:
+        fds = job.serve(asyncio.get_running_loop())
+        result = job.result(await arun_command(job.command, job.stdin, fds, outlive, live))
+    if on_event is not None:
+        await atell(on_event, {"event": "manifest", "manifest": result.manifest})
+    return checked(result, check)
+
+
+@contextlib.contextmanager
+def _live(listener: Optional[Listener]) -> Iterator[Optional[Live]]:
+    """The pipes of a job whose events the caller wants; None without a listener."""
+    if listener is None:
+        yield None
+        return
+    with contextlib.closing(Live(listener)) as live:
+        yield live
 
 
 NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive")
@@ -104,7 +128,8 @@ def _check_outlive(outlive: Any) -> None:
         raise TypeError(f"outlive: expected True or False, got {outlive!r:.80}")
 
 
-def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], arguments: Mapping[str, Any]) -> Optional[Flow]:
+def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], arguments: Mapping[str, Any],
+                 listener: Optional[Listener]) -> Optional[Flow]:
     """The flow that has a daemon run the job. None: the command runs it, as no daemon is named, or $HOTCELL_SOCKET's
     daemon cannot run this job."""
     place = find_place(socket) if binary is None or socket is not None else None
@@ -122,7 +147,7 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
         raise UsageError(f"not for a job that a daemon runs: {', '.join(unfit)}", 64)
     spec = {name: value for name, value in arguments.items() if name not in (*NOT_FOR_DAEMONS, "output_dir", "wait")}
     spec["tools"] = tools_by_name(spec["tools"])
-    return run_flow(place, spec_of(**spec), arguments["output_dir"], tools=spec["tools"])
+    return run_flow(place, spec_of(**spec), arguments["output_dir"], listener, spec["tools"])
 
 
 class _Job:
@@ -135,7 +160,7 @@ class _Job:
         self._step: Optional[str] = None
         self.command = [find_binary(binary), "run", "--warm=no", "--json", "--spec", "-"]
         self.stdin = b""
-        self._tools: Dict[str, Tool] = {}
+        self._tools = Toolbox()
         self._server: Optional[Server] = None
         self._temporary: Optional[Temporary] = None  # until the result has it
 
@@ -199,17 +224,17 @@ class _Job:
             spec["tools"] = {name: tool.described() for name, tool in self._tools.items()}
         return spec
 
-    def result(self, ended: Completed, check: bool) -> Result:
+    def result(self, ended: Completed) -> Result:
         manifest = _parse(ended.stdout)
         if manifest is None or ended.status in BY_EXIT_CODE:
             raise failure(ended, manifest)
         if self._temporary is not None and not has_results(manifest):
-            return checked(result_from_manifest(manifest, None), check)
+            return result_from_manifest(manifest, None, None, self._tools.errors)
         where = Path(self._arguments["output_dir"] or ".")
         if self._session is not None and self._step is not None:
             where = where / self._session / self._step
         temporary, self._temporary = self._temporary, None
-        return checked(result_from_manifest(manifest, where.absolute(), temporary), check)
+        return result_from_manifest(manifest, where.absolute(), temporary, self._tools.errors)
 
 
 def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]:
@@ -274,6 +299,30 @@ async def averify(manifest: PathLike, *, sign: Optional[PathLike] = None,
                   binary: Optional[PathLike] = None) -> None:
     """As verify, for an event loop."""
     _verified(await arun_command(_verify_command(manifest, sign, binary), outlive=True))
+
+
+def card(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> str:
+    """What the writer of a program, such as a model, should know of its cell: the libraries, limits and rules of a policy as
+    text, for a prompt. Daemon.card() tells the same of a daemon's cells. Raises as run does."""
+    with Staging() as staging:
+        return _card_of(run_command(_card_command(staging, policy, binary), outlive=True))
+
+
+async def acard(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> str:
+    """As card, for an event loop."""
+    with Staging() as staging:
+        return _card_of(await arun_command(_card_command(staging, policy, binary), outlive=True))
+
+
+def _card_command(staging: Staging, policy: Optional[Policy], binary: Optional[PathLike]) -> List[str]:
+    named = policy_argument(policy, staging)
+    return [find_binary(binary), "policy", "card", *([] if named is None else [named])]
+
+
+def _card_of(ended: Completed) -> str:
+    if ended.status != 0:
+        raise failure(ended, None)
+    return ended.stdout.decode("utf-8", "replace")
 
 
 def _verify_command(manifest: PathLike, sign: Optional[PathLike], binary: Optional[PathLike]) -> List[str]:

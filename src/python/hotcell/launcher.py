@@ -21,6 +21,8 @@ from .staging import path_of
 if TYPE_CHECKING:  # asyncio takes long to import: the functions that use it import it
     import asyncio
 
+    from .listening import Live
+
 PATIENCE = 10.0  # seconds from SIGTERM to SIGKILL, on which the command's cell dies too
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -78,19 +80,25 @@ def _tied(command: List[str], outlive: bool) -> Iterator[Tuple[List[str], Tuple[
             os.close(fd)
 
 
-def run_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False) -> Completed:
+def run_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False,
+                live: Optional["Live"] = None) -> Completed:
     """Run a hotcell command and wait for its end. It inherits the descriptors `fds`; with `outlive` it goes on if this
-    process is killed. NotInstalled: it cannot be started."""
+    process is killed; `live` tells what its program prints meanwhile. NotInstalled: it cannot be started."""
     with _tied(command, outlive) as (tied, more):
         try:
-            process = subprocess.Popen(tied, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                       pass_fds=(*fds, *more))
+            process = subprocess.Popen([*tied[:2], *live.options, *tied[2:]] if live else tied, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       pass_fds=(*fds, *more, *(live.fds if live else ())))
         except OSError as error:
             raise NotInstalled(f"{command[0]}: {error.strerror}") from error
         with process:
             try:
-                stdout, stderr = process.communicate(stdin)
+                if live:
+                    live.begun()
+                stdout, stderr = live.follow(process, stdin) if live else process.communicate(stdin)
             except BaseException:
+                if live:
+                    live.close()
                 _end(process)
                 raise
     return Completed(process.returncode, stdout, stderr)
@@ -105,22 +113,41 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         raise
 
 
-async def arun_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False) -> Completed:
+async def arun_command(command: List[str], stdin: bytes = b"", fds: Sequence[int] = (), outlive: bool = False,
+                       live: Optional["Live"] = None) -> Completed:
     """As run_command, for an event loop."""
     import asyncio
     with _tied(command, outlive) as (tied, more):
         try:
             process = await asyncio.create_subprocess_exec(
-                *tied, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(*fds, *more))
+                *tied[:2], *(live.options if live else ()), *tied[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, pass_fds=(*fds, *more, *(live.fds if live else ())))
         except OSError as error:
             raise NotInstalled(f"{command[0]}: {error.strerror}") from error
         try:
-            stdout, stderr = await process.communicate(stdin)
+            stdout, stderr = await (_afollow(process, stdin, live) if live else process.communicate(stdin))
         except BaseException:
+            if live:
+                live.close()
             await _aend(process)
             raise
     assert process.returncode is not None
     return Completed(process.returncode, stdout, stderr)
+
+
+async def _afollow(process: "asyncio.subprocess.Process", stdin: bytes, live: "Live") -> Tuple[bytes, bytes]:
+    """As process.communicate, and tell what the program prints meanwhile."""
+    import asyncio
+    live.begun()
+    tasks = [asyncio.ensure_future(process.communicate(stdin)), asyncio.ensure_future(live.afollow())]
+    try:
+        output, _ = await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)  # two readers of one pipe would be an error
+        raise
+    return output  # type: ignore[no-any-return]
 
 
 async def _aend(process: "asyncio.subprocess.Process") -> None:

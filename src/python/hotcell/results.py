@@ -13,7 +13,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from . import facts, values
 from .errors import TamperedError
@@ -135,7 +135,8 @@ class Result:
     `manifest` is the parsed manifest, see hotcell-manifest(5), from which all other members are made.
     `output_dir` is the directory of files, figures and manifest.json; None if the job has none. If the caller named none,
     it is a temporary one, which goes with the Result and its files, with close(), or at the end of a `with` block; save()
-    copies what is in it.
+    copies what is in it. `tool_errors` are the exceptions, with their tracebacks, that the caller's tools raised; the program
+    got their texts alone.
     """
 
     status: str
@@ -154,6 +155,7 @@ class Result:
     usage: Usage
     output_dir: Optional[Path]
     manifest: Mapping[str, Any] = field(repr=False)
+    tool_errors: Tuple[BaseException, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -326,7 +328,8 @@ def _load_packed(content: bytes) -> Any:
 
 # ---- from a manifest ----
 
-def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path], temporary: Optional[Temporary] = None) -> Result:
+def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path], temporary: Optional[Temporary] = None,
+                         tool_errors: Iterable[BaseException] = ()) -> Result:
     """Make a Result from a parsed manifest. Members that this version does not know are only in `manifest`. `temporary` is
     the directory that `output_dir` is in, and goes with the Result."""
     directory = output_dir if output_dir is not None and output_dir.is_dir() else None
@@ -342,7 +345,7 @@ def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]
         files=tuple(_pick(File, entry, directory=directory) for entry in manifest["files"]),
         denials=tuple(_pick(Denial, entry) for entry in manifest["denials"]),
         warnings=tuple(manifest["warnings"]), usage=_pick(Usage, manifest["usage"]),
-        output_dir=directory, manifest=manifest), temporary)
+        output_dir=directory, manifest=manifest, tool_errors=tuple(tool_errors)), temporary)
 
 
 def hold(result: Any, temporary: Optional[Temporary]) -> Any:

@@ -5,21 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import threading
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import place
-from .errors import HotcellError, InputError, JobError, LaunchFailed, NotInstalled, without_place
+from .daemon import checked
+from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, unexpected, without_place
 from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
+from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
 from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
+from .turns import Turn
 
+if TYPE_CHECKING:
+    import asyncio
 
 MAX_REQUEST = 64 << 20  # bytes of a request, as for a daemon; the command would end the session at somewhat more
 
@@ -39,10 +45,11 @@ class Run(Result):
         return self.state == "kept"
 
 
-def run_of(answer: Mapping[str, Any], output_dir: Path, temporary: Optional[Temporary] = None) -> Run:
+def run_of(answer: Mapping[str, Any], output_dir: Path, temporary: Optional[Temporary] = None,
+           tool_errors: Iterable[BaseException] = ()) -> Run:
     """A Run from the answer to a run. If the session's directory is a temporary one, the Run gets its files to itself, as a
     later run may write others of the same names."""
-    plain = result_from_manifest(answer["manifest"], output_dir)
+    plain = result_from_manifest(answer["manifest"], output_dir, None, tool_errors)
     members = {member.name: getattr(plain, member.name) for member in fields(Result)}
     own = Temporary(temporary) if temporary is not None and (plain.figures or plain.files) else None
     if own is not None:
@@ -92,8 +99,10 @@ class Session:
     binary      the hotcell command, see launcher.find_binary
 
     Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
-    hotcell itself has failed. Only one thread at a time may call methods, except interrupt().
+    hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
     """
+
+    _loop: Optional["asyncio.AbstractEventLoop"] = None  # of an AsyncSession: coroutines among the tools run in it
 
     def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
                  inputs: Optional[Mapping[str, Any]] = None, output_dir: Optional[PathLike] = None,
@@ -105,9 +114,11 @@ class Session:
         self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
         self._reason = "closed"
         self._writing = threading.Lock()
+        self._turn = Turn()
+        self._shows = False  # the command sends events of runs
         self._staging = Staging()
         self._server: Optional[Server] = None
-        callables = tools_by_name(tools)
+        callables = self._tools = tools_by_name(tools)
         every = limits_of(limits, timeout=timeout, memory=memory)
         self._temporary = Temporary() if output_dir is None else None
         self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(path_of(output_dir, "output_dir")).absolute()
@@ -126,7 +137,7 @@ class Session:
                 command += ["--label", f"{name}={text}"]
             if callables:
                 self._server = Server(callables)
-                self._server.start()
+                self._server.start(self._loop)
                 undo.callback(self._server.close)
                 command += ["--tool-fd", str(self._server.theirs)]
             self._start(command)
@@ -148,7 +159,7 @@ class Session:
     def _start(self, command: List[str]) -> None:
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             stderr=subprocess.PIPE,
+                                             stderr=subprocess.PIPE, start_new_session=True,  # ctrl-C is not for it
                                              pass_fds=() if self._server is None else (self._server.theirs,))
         except OSError as error:
             raise NotInstalled(f"{command[0]}: {error.strerror}") from error
@@ -161,18 +172,75 @@ class Session:
 
     def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
-            persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, check: bool = False) -> Run:
+            persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, check: bool = False,
+            on_event: Optional[Listener] = None) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
         with check=True.
+
+        Ctrl-C in the main thread, or an exception of `on_event`, interrupts the run: it is raised when the run has ended, and
+        the session goes on. A second ctrl-C ends the session.
         """
-        self._ask({"run": run_spec(code, vars, returns, limits, timeout, persist_code, inputs)})
-        result = self._result(self._answer())
-        if check and not result.ok:
-            raise JobError(result)
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs)
+        with self._turn.taken():
+            self._tools.errors.clear()
+            self._show(on_event is not None)
+            self._ask({"run": spec})
+            with self._interruptible():
+                result = self._result(self._follow(on_event))
+        checked(result, check)
         return result
+
+    def _show(self, shows: bool) -> None:
+        """Have the command send events of runs, or no more."""
+        if shows != self._shows:
+            self._ask({"stream": shows})
+            self._answer()
+            self._shows = shows
+
+    def _follow(self, listener: Optional[Listener]) -> Dict[str, Any]:
+        """The answer to a run. Events before it, and the answer itself, go to the listener; if it fails, the run is
+        interrupted, and its exception raised when the run has ended."""
+        broken: Optional[BaseException] = None
+        while True:
+            answer = self._answer()
+            if listener is not None and broken is None:
+                try:
+                    tell(listener, answer)
+                except BaseException as error:
+                    broken = error
+                    if answer["event"] != "result":
+                        self.interrupt()
+            if answer["event"] == "result" and broken is not None:
+                raise broken
+            if answer["event"] == "result":
+                return answer
+
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """For a block that waits for a run: ctrl-C, where it would raise KeyboardInterrupt, interrupts the run, and raises at
+        the end of the block. An exception within the wait itself could lose a part of an answer."""
+        broken = False
+
+        def interrupt(number: int, frame: Any) -> None:
+            nonlocal broken
+            if broken:
+                raise KeyboardInterrupt
+            broken = True
+            if not self._writing.locked():  # else an interrupt is being sent
+                self.interrupt()
+        if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+        signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if broken:
+            raise KeyboardInterrupt
 
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt in the running program; without one nothing happens."""
@@ -181,18 +249,22 @@ class Session:
     def checkpoint(self, name: str) -> None:
         """Save the present state under a name, replacing an earlier checkpoint of that name. InputError: the name is not
         valid, or there are too many checkpoints."""
-        self._ask({"checkpoint": name})
-        self._answer()
+        self._request({"checkpoint": name})
 
     def rollback(self, name: str) -> None:
         """Go back to the state of a checkpoint, which is kept. InputError: there is no checkpoint of this name."""
-        self._ask({"rollback": name})
-        self._answer()
+        self._request({"rollback": name})
 
     def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
         """Run several programs (or dicts of arguments of run), each from the present state. Afterwards keep() has to choose
         one of the resulting states. InputError: a request was not valid."""
-        self._ask({"branch": run_specs(codes)})
+        specs = run_specs(codes)
+        with self._turn.taken():
+            self._show(False)
+            self._ask({"branch": specs})
+            return self._branches()
+
+    def _branches(self) -> List[Run]:
         results, wrong = [], None
         for answer in iter(self._read, None):
             if answer["event"] == "done":
@@ -210,22 +282,35 @@ class Session:
     def keep(self, branch: int) -> None:
         """Go on with the state of the branch of this number, from 1; 0: with the state before. InputError: there is no such
         branch."""
-        self._ask({"keep": branch})
-        self._answer()
+        self._request({"keep": branch})
+
+    def _kill(self) -> None:
+        """End the session at once, whatever it does; may be called from another thread. Other methods then raise."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
 
     def close(self) -> None:
         """End the session. Afterwards `manifest` is the manifest of the whole session."""
-        with contextlib.suppress(HotcellError):
-            self._ask({"close": True})
-            while True:
-                self._answer()
-        self._end()
+        with self._turn.taken():
+            with contextlib.suppress(HotcellError):
+                self._ask({"close": True})
+                while True:
+                    self._answer()
+            self._end()
 
     def __enter__(self) -> "Session":
         return self
 
     def __exit__(self, *why: Any) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id}{': ended' if self.ended else ''}>"
+
+    def _request(self, request: Dict[str, Any]) -> None:
+        with self._turn.taken():
+            self._ask(request)
+            self._answer()
 
     def _ask(self, request: Dict[str, Any]) -> None:
         line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"
@@ -272,7 +357,7 @@ class Session:
         return failure(Completed(self._process.returncode, b"", stderr), None)
 
     def _result(self, answer: Dict[str, Any]) -> Run:
-        return run_of(answer, self.output_dir, self._temporary)
+        return run_of(answer, self.output_dir, self._temporary, self._tools.errors)
 
     def _end(self) -> None:
         process = self._process
@@ -292,10 +377,134 @@ class Session:
         self._staging.__exit__(None, None, None)
 
 
+class _InLoop(Session):
+    """The session of an AsyncSession, used in threads."""
+
+    def __init__(self, loop: "asyncio.AbstractEventLoop", **arguments: Any) -> None:
+        self._loop = loop
+        super().__init__(**arguments)
+
+
+class AsyncSession:
+    """As Session, for an event loop.
+
+        async with hotcell.AsyncSession(timeout=10) as session:
+            await session.run("x = 1")
+
+    Takes the arguments of Session; the session begins with the block, or with open(). Coroutine functions among the tools
+    run in this event loop. Runs of other tasks wait for their turn.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        self._arguments, self._turn = arguments, Turn()
+        self._session: Optional[_InLoop] = None
+
+    async def open(self) -> "AsyncSession":
+        """Begin the session. Raises as Session does."""
+        import asyncio
+        loop, begun = asyncio.get_running_loop(), []
+
+        def begin(_: Optional[Listener]) -> None:
+            begun.append(_InLoop(loop, **self._arguments))
+        try:
+            await aside(begin, None, lambda _: None)
+        except BaseException:  # the task was cancelled: the session may have begun all the same
+            for session in begun:
+                session.close()
+            raise
+        self._session = begun[0]
+        return self
+
+    @property
+    def _begun(self) -> _InLoop:
+        if self._session is None:
+            raise UsageError("the session has not begun: use \"async with\", or await open()", 64)
+        return self._session
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._begun.id
+
+    @property
+    def output_dir(self) -> Path:
+        """The directory of files, figures and manifest.json."""
+        return self._begun.output_dir
+
+    @property
+    def manifest(self) -> Optional[Dict[str, Any]]:
+        """The manifest of the whole session, once it has ended."""
+        return self._begun.manifest
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session is known to have ended."""
+        return self._begun.ended
+
+    def __repr__(self) -> str:
+        return repr(self._session).replace("Session", "AsyncSession", 1) if self._session else "<AsyncSession, not begun>"
+
+    async def run(self, code: str, *, on_event: Optional[Listener] = None, **spec: Any) -> Run:
+        """As Session.run. Cancelling the task interrupts the run, and the task ends with the run; cancelling it a second time
+        ends the session."""
+        session = self._begun
+
+        def work(listener: Optional[Listener]) -> Run:
+            return session.run(code, on_event=listener, **spec)
+        run: Run = await self._wait(work, on_event)
+        return run
+
+    async def interrupt(self) -> None:
+        """As Session.interrupt."""
+        await aside(lambda _: self._begun.interrupt(), None, lambda _: None)
+
+    async def checkpoint(self, name: str) -> None:
+        """As Session.checkpoint."""
+        await self._wait(lambda _: self._begun.checkpoint(name))
+
+    async def rollback(self, name: str) -> None:
+        """As Session.rollback."""
+        await self._wait(lambda _: self._begun.rollback(name))
+
+    async def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
+        """As Session.branch."""
+        runs: List[Run] = await self._wait(lambda _: self._begun.branch(codes))
+        return runs
+
+    async def keep(self, branch: int) -> None:
+        """As Session.keep."""
+        await self._wait(lambda _: self._begun.keep(branch))
+
+    async def close(self) -> None:
+        """As Session.close."""
+        if self._session is not None:
+            await self._wait(lambda _: self._begun.close())
+
+    async def _wait(self, work: Callable[[Optional[Listener]], Any], listener: Optional[Listener] = None) -> Any:
+        async with self._turn.ataken():
+            return await aside(work, listener, self._stop)
+
+    def _stop(self, again: bool) -> None:
+        if again:
+            self._begun._kill()
+        else:
+            self._begun.interrupt()
+
+    async def __aenter__(self) -> "AsyncSession":
+        return await self.open()
+
+    async def __aexit__(self, *why: Any) -> None:
+        await self.close()
+
+
 def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
-             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
-    """The request for a run, see hotcell-session(1). InputError for inputs that are not valid."""
+             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, **other: Any) -> Dict[str, Any]:
+    """The request for a run, see hotcell-session(1). InputError for inputs that are not valid, TypeError for an argument that
+    a run does not take."""
+    for name in other:
+        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "on_event", "check"},
+                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools") else "")
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
             "persist_code": persist_code, "inputs": contents(inputs)}
     return {"code": code, **{name: value for name, value in rest.items() if value}}

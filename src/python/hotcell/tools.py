@@ -1,27 +1,28 @@
 """Tools: callables of this process that a program in a cell may call, described by their signatures.
 
 The callables run here. The launcher checks each call and sends it over a socket (hotcell(1), --tool-fd); a thread
-answers, functions one after the other, coroutines side by side in the caller's event loop. A callable must return JSON;
-an exception that it raises becomes a ToolError in the program.
+answers, functions one after the other, coroutines side by side in the caller's event loop. A callable must return JSON, or
+what typed.plain_of makes JSON of; an exception that it raises becomes a ToolError in the program, which has its text alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import inspect
 import json
 import socket
 import sys
 import threading
-import types
 import typing
-from collections import abc
+from collections import abc, deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Deque, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
 from .staging import list_of
+from .typed import Builder, described, plain_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -30,8 +31,7 @@ RESULT_SIZE = 1 << 20  # bytes of a tool's result, unless the Tool has another l
 DEPTH = 60             # levels of a result; the line that it stands in may have 64
 PATIENCE = 1.0         # seconds to wait until a thread has begun
 MAX_MESSAGE = 4000     # characters of an exception's text
-PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object",
-         type(None): "null", tuple: "array"}
+KEPT_ERRORS = 100      # exceptions of tools that are kept for one result
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Tool:
     timeout         of one call: seconds, or text such as "5s"
     argument_size, result_size  bytes, or text such as "64K"
 
-    A limit that is None has the default of hotcell-policy(5).
+    A limit that is None has the default of hotcell-policy(5): 100 calls in one job, and 1 MiB of a result.
     """
 
     fn: Callable[..., Any]
@@ -68,22 +68,30 @@ class Tool:
         """The tool as a member of a spec's "tools"."""
         own = {name: getattr(self, name) for name in ("calls", "rate", "timeout", "argument_size", "result_size")}
         own["description"] = self.description if self.description is not None else inspect.getdoc(self.fn)
-        own["parameters"] = self.parameters if self.parameters is not None else schema_of(self.fn)
+        own["parameters"] = self.parameters if self.parameters is not None else self._signature.schema
         return {name: value for name, value in own.items() if value is not None}
+
+    @functools.cached_property
+    def _signature(self) -> Signature:
+        return Signature(self.fn)
 
     def outcome_of(self, value: Any) -> Dict[str, Any]:
         """The answer to a call whose callable has returned `value`. TypeError or ValueError if the value is no JSON, or too
         large: the launcher would drop the connection after an answer that it cannot read."""
         _check(value, 0)
         line = _line(value)
-        json.loads(line, object_pairs_hook=_members)
+        plain = json.loads(line, object_pairs_hook=_members)
+        _check(plain, 0)
         size, most = len(line), _bytes_of(self.result_size or RESULT_SIZE)
         if size > most:
             raise ValueError(f"the result has {size} bytes, and result_size is {most}")
-        return {"value": value}
+        return {"value": plain}
 
     def call(self, arguments: Dict[str, Any]) -> Any:
-        """Call the callable. Positional-only parameters get their arguments by position."""
+        """Call the callable with arguments that its annotations describe, or with JSON if the tool has `parameters` of its
+        own. Positional-only parameters get their arguments by position."""
+        if self.parameters is None:
+            arguments = self._signature.build(arguments)
         try:
             parameters = inspect.signature(self.fn).parameters.values()
         except (TypeError, ValueError):
@@ -92,14 +100,27 @@ class Tool:
         return self.fn(*first, **arguments)
 
 
+class Toolbox(Dict[str, Tool]):
+    """The tools of a job or session by their names, and the exceptions that they raised, the last ones of many."""
+
+    def __init__(self, *tools: Any) -> None:
+        super().__init__(*tools)
+        self.errors: "Deque[BaseException]" = deque(maxlen=KEPT_ERRORS)
+
+    def failed(self, error: BaseException) -> Dict[str, Any]:
+        """Keep the exception of a call, with its traceback; returns the answer to the call, which has its text alone."""
+        self.errors.append(error)
+        return failure_of(error)
+
+
 Tools = Union[Sequence[Union[Callable[..., Any], Tool]], Mapping[str, Union[Callable[..., Any], Tool]]]
 
 
-def tools_by_name(tools: Optional[Tools]) -> Dict[str, Tool]:
+def tools_by_name(tools: Optional[Tools]) -> Toolbox:
     """{name: Tool} from a list of callables, which have their own names, or from a mapping. InputError for an object that
-    cannot be called, and for two tools of one name."""
+    cannot be called or described, for a name that no program can write, and for two tools of one name."""
     named = [(None, fn) for fn in list_of(tools, "tools")] if not isinstance(tools, abc.Mapping) else list(tools.items())
-    found: Dict[str, Tool] = {}
+    found = Toolbox()
     for name, fn in named:
         tool = fn if isinstance(fn, Tool) else Tool(fn)
         name = name or tool.called
@@ -107,58 +128,74 @@ def tools_by_name(tools: Optional[Tools]) -> Dict[str, Tool]:
             raise InputError(f"tools: {name}: {type(tool.fn).__name__} cannot be called")
         if name in found:
             raise InputError(f"tools: two are called {name}")
+        if not isinstance(name, str) or not name.isidentifier():
+            raise InputError(f"tools: {name!r} is no name that a program can write: give one, as in tools={{'name': fn}}")
+        try:
+            tool.described()
+        except InputError as error:
+            raise InputError(f"tools: {name}: {error}") from error
         found[name] = tool
     return found
 
 
 # ---- signatures ----
 
-def schema_of(fn: Callable[..., Any]) -> Optional[Dict[str, Any]]:
-    """A JSON Schema of a callable's arguments; None if it has no signature."""
-    try:
-        signature = inspect.signature(fn)
-    except (TypeError, ValueError):
-        return None
-    try:
-        hints = typing.get_type_hints(fn)
-    except Exception:  # annotations may name types that exist for type checkers only
-        hints = {}
-    schema: Dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-    for name, parameter in signature.parameters.items():
+class Signature:
+    """What a program is told of a callable's parameters, and how their values are made of JSON. InputError for a parameter
+    that a call by names cannot give, and for an annotation that no schema can describe."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.schema: Optional[Dict[str, Any]] = None  # None: the callable has no signature
+        self._builders: Dict[str, Builder] = {}
+        try:
+            parameters = inspect.signature(fn).parameters
+        except (TypeError, ValueError):
+            return
+        hints = _hints(fn)
+        self.schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+        for name, parameter in parameters.items():
+            self._add(name, parameter, hints.get(name, Any))
+
+    def _add(self, name: str, parameter: inspect.Parameter, kind: Any) -> None:
+        assert self.schema is not None
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise InputError(f"*{name}: a program gives arguments by their names: use a list")
         if parameter.kind is parameter.VAR_KEYWORD:
-            schema["additionalProperties"] = True
-        elif parameter.kind is not parameter.VAR_POSITIONAL:
-            schema["properties"][name] = _property(hints.get(name, Any), parameter)
-            if parameter.default is parameter.empty:
-                schema["required"].append(name)
-    return schema
+            self.schema["additionalProperties"] = True
+            return
+        try:
+            schema, builder = described(kind)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+        if parameter.default is parameter.empty:
+            self.schema["required"].append(name)
+        elif _is_json(parameter.default):
+            schema = {**schema, "default": parameter.default}
+        self.schema["properties"][name] = schema
+        if builder is not None:
+            self._builders[name] = builder
+
+    def build(self, arguments: Dict[str, Any]) -> Dict[str, Any]:
+        """The arguments as the annotations want them. ValueError for one of which none can be made."""
+        return {name: _built(name, value, self._builders.get(name)) for name, value in arguments.items()}
 
 
-def _property(kind: Any, parameter: inspect.Parameter) -> Dict[str, Any]:
-    """The schema of one parameter, with its default if that is JSON."""
-    found = schema_of_type(kind)
-    if parameter.default is not parameter.empty and _is_json(parameter.default):
-        found["default"] = parameter.default
-    return found
+def _built(name: str, value: Any, builder: Optional[Builder]) -> Any:
+    try:
+        return value if builder is None else builder(value)
+    except Exception as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
-def schema_of_type(kind: Any) -> Dict[str, Any]:
-    """The JSON Schema of an annotation; {}, any value, for a type that JSON Schema cannot express."""
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is typing.Literal:
-        return {"enum": list(arguments)} if _is_json(list(arguments)) else {}
-    if origin is typing.Union or origin is getattr(types, "UnionType", typing.Union):
-        parts = [schema_of_type(one) for one in arguments]
-        if all(list(part) == ["type"] and isinstance(part["type"], str) for part in parts):
-            return {"type": [part["type"] for part in parts]}
+def _hints(fn: Callable[..., Any]) -> Dict[str, Any]:
+    """The annotations of a callable, or of the method __call__ of an object."""
+    of = fn if inspect.isroutine(fn) or inspect.isclass(fn) else getattr(fn, "func", getattr(fn, "__call__", fn))
+    try:
+        return typing.get_type_hints(of.__init__ if inspect.isclass(of) else of)
+    except TypeError:  # it has none
         return {}
-    if origin in (list, abc.Sequence, abc.Iterable, set, frozenset) and arguments:
-        items = schema_of_type(arguments[0])
-        return {"type": "array", "items": items} if items else {"type": "array"}
-    if origin in (dict, abc.Mapping):
-        return {"type": "object"}
-    plain = PLAIN.get(origin or kind) if isinstance(origin or kind, type) else None
-    return {"type": plain} if plain else {}
+    except Exception as error:  # such as a name that only type checkers know
+        raise InputError(f"an annotation cannot be resolved ({error}): give the schema with Tool(fn, parameters=...)") from error
 
 
 def _is_json(value: Any) -> bool:
@@ -181,7 +218,7 @@ def _bytes_of(size: Union[int, str]) -> int:
 
 def _line(value: Any) -> bytes:
     """A value as JSON in UTF-8. UnicodeEncodeError for a lone surrogate."""
-    return json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, default=plain_of).encode()
 
 
 def _check(value: Any, depth: int) -> None:
@@ -218,18 +255,18 @@ def text_of(error: BaseException) -> str:
     return text[:MAX_MESSAGE].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 
 
-def call_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
-    """The answer to a call, made in this thread; a coroutine runs in an event loop of its own."""
+def call_tool(tool: Tool, arguments: Dict[str, Any], tools: Toolbox) -> Dict[str, Any]:
+    """The answer to a call of one of `tools`, made in this thread; a coroutine runs in an event loop of its own."""
     try:
         value = tool.call(arguments)
         if inspect.isawaitable(value):
-            value = _run_to_end(value)
+            value = run_to_end(value)
         return tool.outcome_of(value)
     except Exception as error:
-        return failure_of(error)
+        return tools.failed(error)
 
 
-def _run_to_end(value: Awaitable[Any]) -> Any:
+def run_to_end(value: Awaitable[Any]) -> Any:
     """Run an awaitable in an event loop of its own, and return its result: in this thread, or in another one if this thread
     has a running loop, as in notebooks."""
     import asyncio
@@ -272,14 +309,14 @@ def _run_aside(work: Coroutine[Any, Any, Any]) -> Any:
         raise
 
 
-async def acall_tool(tool: Tool, arguments: Dict[str, Any]) -> Dict[str, Any]:
+async def acall_tool(tool: Tool, arguments: Dict[str, Any], tools: Toolbox) -> Dict[str, Any]:
     """As call_tool, for an event loop: coroutine functions run in it, others in a thread."""
     import asyncio
     try:
         value = tool.call(arguments) if inspect.iscoroutinefunction(tool.fn) else await asyncio.to_thread(tool.call, arguments)
         return tool.outcome_of(await value if inspect.isawaitable(value) else value)
     except Exception as error:
-        return failure_of(error)
+        return tools.failed(error)
 
 
 class Server:
@@ -288,7 +325,7 @@ class Server:
     A callable that is running when the job ends goes on to its own end, which is not awaited.
     """
 
-    def __init__(self, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
         self._ours, self._theirs = socket.socketpair()
         self.theirs = self._theirs.fileno()
@@ -336,14 +373,14 @@ class Server:
                 return
             answer = tool.outcome_of(value)
         except BaseException as error:  # this is our own thread: sys.exit() in a tool ends only that call
-            answer = failure_of(error)
+            answer = self._tools.failed(error)
         self._write(call["id"], answer)
 
     async def _say(self, call_id: Any, tool: Tool, value: Awaitable[Any]) -> None:
         try:
             answer = tool.outcome_of(await value)
         except BaseException as error:
-            self._write(call_id, failure_of(error))
+            self._write(call_id, self._tools.failed(error))
             if not isinstance(error, Exception):  # a cancellation, say, which the caller's loop must see
                 raise
             return

@@ -1,12 +1,13 @@
 """HTTP to hotcelld as flows, which do no input or output themselves.
 
-A flow is a generator. It yields operations (Open, Write, Read, Call, Aside), whose outcomes its driver sends back into it,
+A flow is a generator. It yields operations (Open, Write, Read, Call, Notify, Aside), whose outcomes its driver sends back into it,
 and values for the caller. drive() performs the operations by waiting, adrive() in an event loop: so each request is
 implemented once for both kinds of callers.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -15,11 +16,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Set, Union
 
 from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
+from .listening import Event, Listener, atell, tell
 from .staging import path_of
-from .tools import Tool, acall_tool, call_tool
+from .tools import Tool, Toolbox, acall_tool, call_tool
 
 if TYPE_CHECKING:
     import asyncio
+    import ssl
 
 PATIENCE = 30.0  # seconds to connect, and seconds for which a daemon may read nothing of a request
 BLOCK = 1 << 16  # bytes read or sent at once
@@ -31,36 +34,66 @@ Flow = Generator[Any, Any, Any]
 
 @dataclass(frozen=True)
 class Place:
-    """The address of a daemon: the path of its Unix socket, or host, port and bearer token."""
+    """The address of a daemon: the path of its Unix socket, or host, port and bearer token; behind a server that encrypts
+    also the beginning of its routes there (`prefix`) and the file of the authority that vouches for that server."""
 
     path: Optional[str] = None
     host: str = ""
     port: int = 0
     token: Optional[str] = field(default=None, repr=False)
+    prefix: str = ""
+    encrypted: bool = False
+    ca_file: Optional[str] = None  # None: the authorities that this host trusts
 
     @property
     def name(self) -> str:
         """The address as messages write it."""
-        return self.path if self.path is not None else f"http://{self.host}:{self.port}"
+        return self.path if self.path is not None else f"{'https' if self.encrypted else 'http'}://{self.authority}{self.prefix}"
+
+    @property
+    def authority(self) -> str:
+        """Host and port as the header Host has them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def context(self) -> "Optional[ssl.SSLContext]":
+        """What checks the server and encrypts; None: nothing is encrypted. UsageError: the authority's file is none."""
+        return _context(self.ca_file) if self.encrypted else None
 
 
-def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optional[str] = None) -> Optional[Place]:
-    """The address `socket`, a path or http://HOST:PORT, else $HOTCELL_SOCKET; None if there is neither. UsageError for a
-    text that is no address.
+@functools.lru_cache(maxsize=16)
+def _context(ca_file: Optional[str]) -> "ssl.SSLContext":
+    import ssl  # takes long to import
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        raise UsageError(f"ca_file: {ca_file}: {error.strerror or error}", 64) from error
 
-    `token` is for http:// only; None: $HOTCELL_TOKEN.
+
+_URL = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[^:/\[\]@?#]+)(?::([0-9]{1,5}))?((?:/[A-Za-z0-9._~-]+)*)/?")
+_EXPECTED = "expected a path, http://HOST:PORT or https://HOST:PORT, with /PREFIX behind it or without"
+
+
+def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optional[str] = None,
+               ca_file: Union[str, "os.PathLike[str]", None] = None) -> Optional[Place]:
+    """The address `socket`, a path or an URL, else $HOTCELL_SOCKET; None if there is neither. UsageError for a text that is no
+    address.
+
+    `token` is for URLs only; None: $HOTCELL_TOKEN. `ca_file` is for https:// only.
     """
     named = path_of(socket, "socket") if socket is not None else os.environ.get("HOTCELL_SOCKET", "")
     if not named:
         return None
     if "://" not in named:
         if re.fullmatch(r"[^/]+:[0-9]{1,5}", named) and not os.path.exists(named):
-            raise UsageError(f"expected a path, or http://HOST:PORT, got {named!r}: did you mean http://{named}?", 64)
+            raise UsageError(f"{_EXPECTED}, got {named!r}: did you mean http://{named}?", 64)
         return Place(path=named)
-    match = re.fullmatch(r"http://(\[[0-9A-Fa-f:.]+\]|[^:/\[\]]+):([0-9]{1,5})/?", named)
-    if not match or not 0 < int(match[2]) < 65536:
-        raise UsageError(f"expected a path, or http://HOST:PORT, got {named!r}", 64)
-    return Place(host=match[1].strip("[]"), port=int(match[2]), token=token or os.environ.get("HOTCELL_TOKEN"))
+    match = _URL.fullmatch(named)
+    encrypted = named.startswith("https:")
+    port = int(match[3] or (443 if encrypted else 0)) if match else 0
+    if not match or not 0 < port < 65536 or "/.." in match[4]:
+        raise UsageError(f"{_EXPECTED}, got {named!r}", 64)
+    return Place(host=match[2].strip("[]"), port=port, token=token or os.environ.get("HOTCELL_TOKEN"), prefix=match[4],
+                 encrypted=encrypted, ca_file=path_of(ca_file, "ca_file") if ca_file is not None else None)
 
 
 # ---- operations ----
@@ -93,6 +126,15 @@ class Call:
 
     tool: Tool
     arguments: Dict[str, Any]
+    tools: Toolbox
+
+
+@dataclass
+class Notify:
+    """Call a listener of the caller, a function or a coroutine function, with an event."""
+
+    listener: Listener
+    event: Event
 
 
 @dataclass
@@ -102,7 +144,7 @@ class Aside:
     flow: Flow
 
 
-OPERATIONS = (Open, Write, Read, Call, Aside)
+OPERATIONS = (Open, Write, Read, Call, Notify, Aside)
 
 
 def perform(operation: Any) -> Any:
@@ -110,7 +152,9 @@ def perform(operation: Any) -> Any:
     if isinstance(operation, Open):
         return Connection(operation.place)
     if isinstance(operation, Call):
-        return call_tool(operation.tool, operation.arguments)
+        return call_tool(operation.tool, operation.arguments, operation.tools)
+    if isinstance(operation, Notify):
+        return tell(operation.listener, operation.event)
     if isinstance(operation, Aside):
         return result_of(operation.flow)
     return operation.connection.perform(operation)
@@ -121,15 +165,20 @@ async def aperform(operation: Any) -> Any:
     if isinstance(operation, Open):
         return await AsyncConnection.open(operation.place)
     if isinstance(operation, Call):
-        return await acall_tool(operation.tool, operation.arguments)
+        return await acall_tool(operation.tool, operation.arguments, operation.tools)
+    if isinstance(operation, Notify):
+        return await atell(operation.listener, operation.event)
     return await operation.connection.perform(operation)
 
 
 def unavailable(place: Place, error: Exception) -> DaemonUnavailable:
     """The exception for a failed connection, with advice."""
-    why = getattr(error, "strerror", None) or str(error) or "it does not answer"
-    advice = ("socket.mode and socket.group of hotcelld.conf(5) say who may" if isinstance(error, PermissionError)
-              else "start hotcelld(8), or say where it is")
+    why = getattr(error, "verify_message", None) or getattr(error, "strerror", None) or str(error) or "it does not answer"
+    advice = "start hotcelld(8), or say where it is"
+    if hasattr(error, "verify_message"):  # ssl.SSLCertVerificationError
+        advice = "ca_file, or SSL_CERT_FILE, has to name who vouches for this server"
+    elif isinstance(error, PermissionError):
+        advice = "socket.mode and socket.group of hotcelld.conf(5) say who may"
     return DaemonUnavailable(f"connect to hotcelld at {place.name}: {why}: {advice}")
 
 
@@ -143,9 +192,12 @@ class Connection:
                 self.socket.settimeout(patience)
                 self.socket.connect(place.path)
             else:
+                context = place.context()
                 self.socket = socket.create_connection((place.host, place.port), patience)
+                if context is not None:
+                    self.socket = context.wrap_socket(self.socket, server_hostname=place.host)
         except OSError as error:
-            if place.path is not None:
+            if hasattr(self, "socket"):
                 self.socket.close()
             raise unavailable(place, error) from error
 
@@ -189,7 +241,8 @@ class AsyncConnection:
         try:
             if place.path is not None:
                 return cls(*await asyncio.wait_for(asyncio.open_unix_connection(place.path), PATIENCE))
-            return cls(*await asyncio.wait_for(asyncio.open_connection(place.host, place.port), PATIENCE))
+            connect = asyncio.open_connection(place.host, place.port, ssl=place.context())
+            return cls(*await asyncio.wait_for(connect, PATIENCE))
         except (OSError, asyncio.TimeoutError) as error:
             raise unavailable(place, error) from error
 
@@ -424,7 +477,8 @@ class Answer:
 def request(place: Place, method: str, path: str, body: Optional[bytes] = None,
             headers: Optional[Mapping[str, str]] = None) -> bytes:
     """The bytes of an HTTP request. One connection carries one request."""
-    lines = [f"{method} {path} HTTP/1.1", "Host: localhost", "Connection: close"]
+    host = "localhost" if place.path is not None else place.authority
+    lines = [f"{method} {place.prefix}{path} HTTP/1.1", f"Host: {host}", "Connection: close"]
     if place.token is not None:
         lines.append(f"Authorization: Bearer {place.token}")
     if body is not None:
@@ -519,22 +573,25 @@ def watched(flow: Flow, take: Callable[[Any], Optional[Flow]]) -> Flow:
 
 
 def unhurried(flow: Flow, interrupt: Callable[[], Flow]) -> Flow:
-    """The same flow; but if KeyboardInterrupt or the like comes while it reads, it runs the flow `interrupt`, goes on to its
-    end, and then raises that exception. A second one ends it at once."""
+    """The same flow; but if KeyboardInterrupt or the like comes while it reads, or a listener fails, it runs the flow
+    `interrupt`, goes on to its end without the listener, and then raises that exception. A second one ends it at once."""
     broken: Optional[BaseException] = None
     try:
         step = next(flow)
         while True:
+            outcome: Any = None
             try:
-                outcome = yield step
+                if broken is None or not isinstance(step, Notify):
+                    outcome = yield step
             except BaseException as error:
-                patient = isinstance(step, Read) and broken is None and not isinstance(error, (Exception, GeneratorExit))
-                if not patient:
+                reads = isinstance(step, Read) and not isinstance(error, Exception)
+                if broken is not None or isinstance(error, GeneratorExit) or not (reads or isinstance(step, Notify)):
                     step = flow.throw(error)
                     continue
                 broken = error
                 yield from interrupt()
-                continue
+                if reads:
+                    continue
             step = flow.send(outcome)
     except StopIteration as end:
         if broken is not None:

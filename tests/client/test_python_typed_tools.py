@@ -1,0 +1,219 @@
+"""Tools whose parameters have types beyond JSON's: what the program is told, what the callable gets, what comes back, what is kept."""
+
+import asyncio
+import dataclasses
+import datetime
+import decimal
+import enum
+import sys
+import typing
+import uuid
+from pathlib import Path
+
+import cells
+import daemons
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "src" / "python"
+sys.path.insert(0, str(PACKAGE))
+import hotcell  # noqa: E402
+from hotcell import typed  # noqa: E402
+
+BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "256M"}
+DAY, MOMENT = datetime.date(2026, 1, 31), datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.timezone.utc)
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 0
+    when: typing.Optional[datetime.date] = None
+
+
+class Model:
+    """As models of Pydantic are, which need not be installed here."""
+
+    def __init__(self, members):
+        self.members = members
+
+    @classmethod
+    def model_json_schema(cls):
+        return {"$defs": {"Inner": {"type": "object", "properties": {"n": {"type": "integer", "exclusiveMinimum": 0}}, "required": ["n"]}},
+                "type": "object", "title": "Model",
+                "properties": {"inner": {"$ref": "#/$defs/Inner"}, "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                                                                   "at": {"type": "string", "format": "date"}}, "required": ["inner"]}
+
+    @classmethod
+    def model_validate(cls, value):
+        if value["inner"]["n"] <= 0:
+            raise ValueError("n must be greater than 0")
+        return cls(value)
+
+    def model_dump(self, mode="python"):
+        return dict(self.members)
+
+
+@pytest.fixture(name="here", autouse=True)
+def directory_of_its_own(base_tree, monkeypatch):
+    monkeypatch.chdir(cells.new_directory(cells.caller()))
+    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
+    monkeypatch.delenv("HOTCELL_SOCKET", raising=False)
+
+
+CASES = [  # annotation, schema, JSON, value that the callable gets
+    (datetime.date, {"type": "string", "description": "a day, as 2026-01-31"}, "2026-01-31", DAY),
+    (datetime.datetime, {"type": "string", "description": "a time, as 2026-01-31T12:00:00+00:00"}, "2026-01-31T12:00:00Z", MOMENT),
+    (typing.Optional[datetime.date], {"type": ["string", "null"], "description": "a day, as 2026-01-31"}, None, None),
+    (typing.List[datetime.date], {"type": "array", "items": {"type": "string", "description": "a day, as 2026-01-31"}}, ["2026-01-31"], [DAY]),
+    (decimal.Decimal, {"type": ["string", "number"], "description": "a decimal number, as text so that it stays exact"}, "1.10", decimal.Decimal("1.10")),
+    (uuid.UUID, {"type": "string", "description": "a UUID"}, str(uuid.UUID(int=7)), uuid.UUID(int=7)),
+    (Colour, {"enum": ["red", "blue"]}, "blue", Colour.BLUE),
+    (Point, {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "integer"},
+                                              "when": {"type": ["string", "null"], "description": "a day, as 2026-01-31"}},
+             "required": ["x"], "additionalProperties": False}, {"x": 1, "when": "2026-01-31"}, Point(1, 0, DAY)),
+    (typing.Dict[str, Colour], {"type": "object", "additionalProperties": {"enum": ["red", "blue"]}}, {"a": "red"}, {"a": Colour.RED}),
+    (typing.Set[int], {"type": "array", "items": {"type": "integer"}}, [1, 1], {1}),
+    (typing.Tuple[int, datetime.date], {"type": "array", "minItems": 2, "maxItems": 2}, [1, "2026-01-31"], (1, DAY)),
+    (typing.Union[int, str], {"type": ["integer", "string"]}, "a", "a"),
+    (typing.Literal["a", 1], {"enum": ["a", 1]}, 1, 1),
+    (typing.Any, {}, [1], [1]),
+]
+
+
+@pytest.mark.parametrize("kind, schema, plain, value", CASES, ids=[str(case[0]) for case in CASES])
+def test_what_a_type_is_in_json(kind, schema, plain, value):
+    found, builder = typed.described(kind)
+    assert found == schema and (plain if builder is None else builder(plain)) == value
+
+
+def test_a_program_calls_with_json_and_the_callable_gets_its_types():
+    got = []
+
+    def pay(day: datetime.date, amount: decimal.Decimal, point: Point, colour: Colour, model: Model, times: typing.List[datetime.datetime] = ()) -> Point:
+        got.append((day, amount, point, colour, model.members, list(times)))
+        return dataclasses.replace(point, when=None)
+    program = "tools.pay(day='2026-01-31', amount='1.10', point={'x': 1}, colour='red', model={'inner': {'n': 1}}, times=['2026-01-31T12:00:00Z'])"
+    result = hotcell.run(program, tools=[pay], check=True, **BOUNDS)
+    assert got == [(DAY, decimal.Decimal("1.10"), Point(1), Colour.RED, {"inner": {"n": 1}}, [MOMENT])]
+    assert result.value == {"x": 1, "y": 0, "when": None} and result.tool_errors == ()
+    refused = hotcell.run("tools.pay(day='x', amount='1', point={'x': 1}, colour='red', model={'inner': {'n': 1}})", tools=[pay], **BOUNDS)
+    assert refused.error.type == "ToolError" and "day: Invalid isoformat string: 'x'" in refused.error.message
+    for wrong in ("colour='green'", "point={'z': 1}", "point={'x': 'a'}"):  # refused by the schema, before they leave the cell
+        arguments = {"day": "'2026-01-31'", "amount": "'1'", "point": "{'x': 1}", "colour": "'red'", "model": "{'inner': {'n': 1}}",
+                     **dict([wrong.split("=", 1)])}
+        refused = hotcell.run(f"tools.pay({', '.join(f'{name}={value}' for name, value in arguments.items())})", tools=[pay], **BOUNDS)
+        assert refused.status == "error" and len(got) == 1, wrong
+
+
+def test_a_model_is_described_without_references_and_makes_its_own_values():
+    schema, build = typed.described(Model)
+    assert schema == {"type": "object", "title": "Model", "required": ["inner"],
+                      "properties": {"inner": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+                                     "note": {"type": ["string", "null"]}, "at": {"type": "string"}}}
+    with pytest.raises(ValueError, match="greater than 0"):
+        build({"inner": {"n": 0}})
+    pydantic = pytest.importorskip("pydantic")
+
+    class Real(pydantic.BaseModel):
+        n: int
+        day: datetime.date
+    schema, build = typed.described(Real)
+    assert schema["properties"]["n"]["type"] == "integer" and build({"n": 1, "day": "2026-01-31"}).day == DAY
+
+
+class Opaque:
+    pass
+
+
+def test_what_cannot_work_is_refused_when_the_tool_is_given():
+    def variadic(*rest: int) -> None: ...
+    def opaque(x: Opaque) -> None: ...
+    def either(x: typing.Union[int, datetime.date]) -> None: ...
+    def keys(x: typing.Dict[int, str]) -> None: ...
+    def unknown(x: "NowhereDefined") -> None: ...  # noqa: F821
+    for tools, message in (([variadic], r"tools: variadic: \*rest: a program gives arguments by their names"),
+                           ([opaque], "tools: opaque: x: the type Opaque cannot be described"), ([either], "cannot be told apart in JSON"),
+                           ([keys], "the keys of JSON are strings"), ([unknown], "cannot be resolved.*NowhereDefined"),
+                           ([lambda n: n], "tools: '<lambda>' is no name that a program can write"), ({"a b": len}, "'a b' is no name")):
+        with pytest.raises(hotcell.InputError, match=message):
+            hotcell.run("1", tools=tools, **BOUNDS)
+    assert hotcell.run("tools.double(n=2)", tools={"double": lambda n: 2 * n}, **BOUNDS).value == 4
+    described = hotcell.Tool(opaque, parameters={"type": "object", "properties": {"x": {"type": "string"}}})
+    assert hotcell.run("tools.opaque(x='a')", tools=[described], **BOUNDS).ok
+
+
+def test_a_result_that_would_lose_its_type_fails_with_advice():
+    results = {"day": DAY, "amount": decimal.Decimal("1.1"), "colour": Colour.RED, "model": Model({"a": 1})}
+
+    def give(what: str) -> object:
+        return results[what]
+    for what, advice in (("day", "date is not: return its isoformat()"), ("amount", "Decimal is not: return str() of it")):
+        result = hotcell.run(f"tools.give('{what}')", tools=[give], **BOUNDS)
+        assert result.error.type == "ToolError" and advice in result.error.message
+    assert hotcell.run("[tools.give('colour'), tools.give('model')]", tools=[give], **BOUNDS).value == ["red", {"a": 1}]
+
+
+def test_frames_and_arrays_come_with_advice():
+    numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    for value, advice in ((pandas.DataFrame({"a": [1]}), "DataFrame is not: return its to_dict('records')"), (numpy.zeros(2), "its tolist()")):
+        with pytest.raises(TypeError) as error:
+            typed.plain_of(value)
+        assert advice in str(error.value)
+    assert typed.plain_of(numpy.int64(3)) == 3
+
+
+SECRET = "a host's secret"
+
+
+def secretive(n: int) -> int:
+    password = SECRET  # noqa: F841
+    raise LookupError(f"no {n}")
+
+
+async def later(n: int) -> int:
+    await asyncio.sleep(0)
+    return secretive(n)
+
+
+@pytest.mark.parametrize("tool", [secretive, later])
+@pytest.mark.parametrize("how", ["run", "arun", "session", "daemon", "async daemon", "daemon session"])
+def test_the_traceback_of_a_tool_stays_with_its_host(how, tool, base_tree):
+    program = f"import traceback\ntry:\n    tools.{tool.__name__}(7)\nexcept Exception as error:\n    seen = traceback.format_exc()\n    print(seen, repr(error.__cause__), vars(error))\n" \
+              f"tools.{tool.__name__}(8)"
+    if how == "run":
+        result = hotcell.run(program, tools=[tool], **BOUNDS)
+    elif how == "arun":
+        result = asyncio.run(hotcell.arun(program, tools=[tool], **BOUNDS))
+    elif how == "session":
+        with hotcell.Session(tools=[tool], **BOUNDS) as session:
+            session.run(f"try:\n    tools.{tool.__name__}(1)\nexcept Exception: pass")
+            result = session.run(program)
+    else:
+        with daemons.Daemon(config={"workers": 1}) as d:
+            if how == "daemon":
+                result = hotcell.Daemon(d.socket).run(program, tools=[tool], **BOUNDS)
+            elif how == "async daemon":
+                result = asyncio.run(hotcell.AsyncDaemon(d.socket).run(program, tools=[tool], **BOUNDS))
+            else:
+                with hotcell.Daemon(d.socket).session(tools=[tool], **BOUNDS) as session:
+                    result = session.run(program)
+            d.end()
+    assert result.error.type == "ToolError" and "LookupError: no 7" in result.text
+    assert [error.args for error in result.tool_errors] == [("no 7",), ("no 8",)]
+    frames = []
+    walk = result.tool_errors[0].__traceback__
+    while walk:
+        frames.append(walk.tb_frame.f_code.co_name)
+        walk = walk.tb_next
+    assert "secretive" in frames and __file__ not in result.text and "secretive(n)" not in result.text and "password" not in result.text
+
+
+def test_a_job_error_has_its_cause():
+    with pytest.raises(hotcell.JobError, match="ToolError") as error:
+        hotcell.run("tools.secretive(1)", tools=[secretive], check=True, **BOUNDS)
+    assert isinstance(error.value.__cause__, LookupError)
