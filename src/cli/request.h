@@ -24,11 +24,13 @@ struct hc_request {
     struct hc_job job;
     struct hc_policy policy;
     struct hc_buf key, code;
-    const char *file;     /* the program's name for messages */
-    const char *spec;     /* path of the spec; NULL: none */
-    char *session, *step; /* owned; NULL: none. The job's output directory is that of the step already */
-    int session_fd;       /* the lock on the session, held until the job has ended; -1: none */
-    bool wait;            /* wait for the session's running step */
+    const char *file;       /* the program's name for messages */
+    const char *spec;       /* path of the spec; NULL: none */
+    char *session, *step;   /* owned; NULL: none. The job's output directory is that of the step already */
+    int session_fd;         /* the lock on the session, held until the job has ended; -1: none */
+    const char *stdin_path; /* where the program's standard input comes from; NULL: the spec, or nowhere */
+    int stdin_fd;           /* the same, open, owned; -1: none */
+    bool wait;              /* wait for the session's running step */
     bool json;
     enum hc_warm warm; /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
     int tool_fd;       /* socket to the client that answers tools; 0: none */

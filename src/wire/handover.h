@@ -36,11 +36,11 @@ struct hc_handover_head {
  *
  *   fd  what it is                    who made it, where      who else has it
  *   0   /dev/null, read-only mount    the cell, in its root   no process: each cell opens its own
- *   1   pipe, its end for writing     the launcher            the launcher has the other end
- *   2   pipe, its end for writing     the launcher            the launcher has the other end
- *   3   SOCK_SEQPACKET                the cell                the launcher has the other end
- *   4   sealed memfd                  the launcher            no process: one for each job
- *   5   SOCK_STREAM                   the launcher            the launcher has the other end
+ *       or pipe, its end for reading  the launcher            the launcher's process that fills it has the
+ * other 1   pipe, its end for writing     the launcher            the launcher has the other end 2   pipe,
+ * its end for writing     the launcher            the launcher has the other end 3   SOCK_SEQPACKET the cell
+ * the launcher has the other end 4   sealed memfd                  the launcher            no process: one
+ * for each job 5   SOCK_STREAM                   the launcher            the launcher has the other end
  *
  * The program has the first four of them: 4 is closed before the program's text is compiled, 5 when pid 2 is
  * made. A pipe, a socket and a memfd are inodes without a path that end with the job, so no later job sees
@@ -51,6 +51,10 @@ enum hc_cell_fd {
     HC_FD_STATUS = 5    /* pid 1 only: struct hc_exit_report, written once; its hang-up means the launcher is
                            gone */
 };
+
+/* What comes with HC_FRAME_JOB and HC_FRAME_NEXT: the handover, and the program's standard input if it has
+ * one. */
+#define HC_JOB_FDS 2
 
 /* The launcher sends this to the interpreter when limits.timeout is nearly over. */
 #define HC_SIGNAL_DEADLINE SIGVTALRM
@@ -113,6 +117,7 @@ struct hc_handover_job {
     size_t input_count;
     bool has_vars;  /* the document's text has variables, for Python to read */
     bool has_given; /* and inputs that came with a session's run */
+    bool has_stdin; /* standard input is a pipe, and not /dev/null */
     bool has_seed;
     uint32_t seed;
     bool session, check, guard, learn, network, processes;
@@ -120,6 +125,7 @@ struct hc_handover_job {
     int64_t figure_bytes, value_bytes; /* most bytes of one figure, of the value */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */
+    const cJSON *args, *env;      /* a list and an object of strings, which Python reads */
     const cJSON *rules;           /* the policy's; NULL for a copy of a zygote, which has the zygote's */
 };
 

@@ -114,7 +114,7 @@ static const struct hint calls[] = {
     {"eval", literal},
     {"exec", literal},
     {"compile", literal},
-    {"input", "Nobody answers in a cell; pass values with --var NAME=JSON."},
+    {"input", "Pass values with --var NAME=JSON, which the program has as variables."},
     {"breakpoint", "There is no debugger in a cell; print what you want to see."},
     {"exit", ends_itself},
     {"quit", ends_itself},

@@ -50,7 +50,19 @@ def full(error):
     lines = list(traceback.TracebackException(type(error), error, error.__traceback__, compact=True).format())
     if isinstance(error, (NameError, AttributeError)):
         lines[-1] = with_suggestion(error, lines[-1])
+    elif isinstance(error, EOFError) and lacks_input():
+        lines.append('The job has no standard input: --stdin FILE of "hotcell run" gives it some, or "stdin" in its spec.\n')
     return "".join(lines)
+
+
+def lacks_input():
+    """Whether descriptor 0 is the cell's /dev/null."""
+    import os
+    import stat
+    try:
+        return stat.S_ISCHR(os.fstat(0).st_mode)
+    except OSError:  # the program has closed it
+        return False
 
 
 def bare(trace):

@@ -3,6 +3,7 @@
 #define HC_SHIM_HARNESS_WIRE_H
 
 #include "wire/frame.h"
+#include "wire/handover.h"
 
 /* Send one message, in as many packets as it needs. */
 int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);
@@ -11,8 +12,9 @@ int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, 
  * of the same user have more descriptors on their way than the kernel allows them. */
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
 
-/* Block until the launcher sends HC_FRAME_JOB: the descriptor that came along, owned by the caller; -1. */
-int hc_wire_await_job(int fd, struct hc_error *err);
+/* Block until the launcher sends HC_FRAME_JOB: the handover that came along, owned by the caller; -1. *input
+ * gets the program's standard input, owned by the caller; -1: none came. */
+int hc_wire_await_job(int fd, int *input, struct hc_error *err);
 
 /* Block until the launcher says HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
@@ -23,7 +25,7 @@ void hc_wire_await_end(int fd);
 /* Drop what it has said so far: to one that has died since. */
 void hc_wire_drop(int fd);
 
-/* Block until it says HC_FRAME_NEXT: the descriptor that comes along, owned by the caller, or -1. */
-int hc_wire_await_next(int fd, struct hc_error *err);
+/* The same for HC_FRAME_NEXT. */
+int hc_wire_await_next(int fd, int *input, struct hc_error *err);
 
 #endif
