@@ -19,7 +19,9 @@ struct hc_run {
                                      only into the manifest */
     int cancel_fd;                /* readable: end the job; borrowed. -1: none */
     bool cancel_has_reason; /* cancel_fd is a socket; a sentence that can be read from it is the reason */
-    int tool_fd; /* stream socket to the client that answers tools without a command, borrowed; 0: none */
+    int stdin_fd; /* the program's standard input as a stream of any kind, borrowed; 0: none. It is read by a
+                     process of its own (launch/feed.c); its flags stay as they are */
+    int tool_fd;  /* stream socket to the client that answers tools without a command, borrowed; 0: none */
     const char *default_dir; /* parent of the output directory if the job names none: "hotcell-output" */
     int default_at;          /* directory that default_dir is relative to, borrowed; 0: the current one */
     bool else_temporary;     /* if default_dir cannot be had, a temporary directory gets the results */

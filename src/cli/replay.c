@@ -38,12 +38,14 @@ static const char help[] =
     "  -t, --tree TREE      run in this tree instead of the record's\n"
     "      --input NAME=FILE\n"
     "                       where this input is now\n"
+    "      --stdin FILE     standard input, if the record does not have it\n"
     "      --allow-changed  run although the program, the data or the tree have changed since: under a\n"
     "                       policy, and with data, that are named here\n"
     "      --json           print what differs as JSON\n";
 
 struct replay {
-    const char *file, *output;       /* path of the program or record; -o; borrowed */
+    const char *file, *output, *stdin_path;
+    int stdin_fd;                    /* owned; -1: none */
     const char *policy_name, *tree;  /* named by the user; NULL: those of the record */
     struct hc_job named;             /* its inputs are those that the user names */
     bool json_out, allow_changed;    /* --json; --allow-changed */
@@ -69,6 +71,7 @@ static const struct {
     {"code", cJSON_Object, "an object"},   {"tree", cJSON_Object, "an object"},
     {"inputs", cJSON_Array, "a list"},     {"spec", cJSON_Object, "an object"},
     {"policy", cJSON_Object, "an object"}, {"outcome", cJSON_Object, "an object"},
+    {"missing", cJSON_Array, "a list"}, /* which a record need not have */
 };
 
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)
@@ -95,7 +98,7 @@ static int check_record(const struct hc_json *j, struct hc_error *err)
             return -1;
     }
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (!hc_json_member(j->root, members[i].name))
+        if (strcmp(members[i].name, "missing") != 0 && !hc_json_member(j->root, members[i].name))
             return hc_json_fail(j, j->root, false, err, "expected a member '%s'", members[i].name);
     if (hc_json_member(j->root, "version")->valuedouble != HC_RECORD_VERSION)
         return hc_json_fail(j, hc_json_member(j->root, "version"), false, err, "version: expected %d",
@@ -193,7 +196,8 @@ static int read_spec(struct replay *r, struct hc_error *err)
         return -1;
     if (r->job.override_count || r->job.policy || r->job.sign || r->job.output_dir)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "%s: expected inputs, return, vars, seed, tenant and labels only", name);
+                          "%s: expected inputs, return, vars, stdin, args, env, seed, tenant and labels only",
+                          name);
     return 0;
 }
 
@@ -339,13 +343,31 @@ static int check_inputs(struct replay *r, struct hc_error *err)
     return 0;
 }
 
+/* Takes standard input from the user's file. Its content is the user's choice, as that of a job is. */
+static int take_stdin(struct replay *r, struct hc_error *err)
+{
+    const cJSON *missing = hc_json_member(r->record.root, "missing");
+    if (!r->stdin_path && !cJSON_GetArraySize(missing))
+        return 0;
+    if (!r->stdin_path)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: the program's standard input is not in the record: give --stdin FILE",
+                          r->record_name);
+    r->stdin_fd = open(r->stdin_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (r->stdin_fd < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "--stdin %s", r->stdin_path);
+    hc_job_drop_stdin(&r->job);
+    r->job.has_stdin = true;
+    return 0;
+}
+
 static int prepare(struct replay *r, struct hc_error *err)
 {
     if (read_record(r, err) < 0 || read_spec(r, err) < 0 || read_code(r, err) < 0)
         return hc_exit_as(err, HC_EXIT_DATA);
     if (hc_job_check(&r->job, err) < 0)
         return hc_ctx(err, "%s", r->file);
-    if (place_inputs(r, err) < 0)
+    if (place_inputs(r, err) < 0 || take_stdin(r, err) < 0)
         return -1;
     if (check_inputs(r, err) < 0 || read_policy(r, err) < 0 || check_reasons(r, err) < 0)
         return -1;
@@ -522,6 +544,7 @@ static int run_again(struct replay *r, struct hc_error *err)
         .pass_stdout = -1,
         .pass_stderr = -1,
         .cancel_fd = cancel,
+        .stdin_fd = r->stdin_fd < 0 ? 0 : r->stdin_fd,
         .default_dir = "hotcell-output",
         .else_temporary = true,
     };
@@ -555,6 +578,9 @@ static int read_option(struct replay *r, int opt)
     case 'i':
         return hc_job_add_input(&r->named, optarg, &err) < 0 ? hc_usage("replay", "--input: %.500s", err.text)
                                                              : 0;
+    case 's':
+        r->stdin_path = optarg;
+        return 0;
     case 'j':
         r->json_out = true;
         return 0;
@@ -566,11 +592,15 @@ static int read_option(struct replay *r, int opt)
 
 static int read_options(struct replay *r, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, 'h'},          {"output", required_argument, NULL, 'o'},
-        {"policy", required_argument, NULL, 'p'},  {"tree", required_argument, NULL, 't'},
-        {"input", required_argument, NULL, 'i'},   {"json", no_argument, NULL, 'j'},
-        {"allow-changed", no_argument, NULL, 'c'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"policy", required_argument, NULL, 'p'},
+                                            {"tree", required_argument, NULL, 't'},
+                                            {"input", required_argument, NULL, 'i'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"allow-changed", no_argument, NULL, 'c'},
+                                            {"stdin", required_argument, NULL, 's'},
+                                            {NULL, 0, NULL, 0}};
     int opt;
     optind = 1;
     while ((opt = getopt_long(argc, argv, ":ho:p:t:", options, NULL)) != -1) {
@@ -597,7 +627,7 @@ static int read_options(struct replay *r, int argc, char **argv)
 
 int hc_cmd_replay(int argc, char **argv)
 {
-    struct replay r = {.file = NULL};
+    struct replay r = {.stdin_fd = -1};
     struct hc_error err = {0};
     int status = read_options(&r, argc, argv);
     if (status == 1) {
@@ -616,6 +646,7 @@ int hc_cmd_replay(int argc, char **argv)
     hc_buf_finish(&r.reasons);
     hc_job_finish(&r.job);
     hc_job_finish(&r.named);
+    hc_close_fd(&r.stdin_fd);
     hc_policy_finish(&r.policy);
     return status;
 }

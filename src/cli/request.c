@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_SPEC ((size_t)80 << 20) /* most bytes of a program or a spec */
 
@@ -29,6 +30,8 @@ enum {
     OPT_INPUT = OPT_FIRST_LONG,
     OPT_VAR,
     OPT_LABEL,
+    OPT_ENV,
+    OPT_STDIN,
     OPT_SEED,
     OPT_RETURN,
     OPT_SPEC,
@@ -67,6 +70,8 @@ static const struct {
     {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL & ~HC_OF_BATCH},
     {{"var", required_argument, NULL, OPT_VAR}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
     {{"label", required_argument, NULL, OPT_LABEL}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
+    {{"env", required_argument, NULL, OPT_ENV}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
+    {{"stdin", required_argument, NULL, OPT_STDIN}, HC_OF_RUN},
     {{"seed", required_argument, NULL, OPT_SEED}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
     {{"return", required_argument, NULL, OPT_RETURN}, HC_OF_RUN},
     {{"spec", required_argument, NULL, OPT_SPEC}, HC_OF_RUN | HC_OF_CHECK},
@@ -266,6 +271,11 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return hc_job_add_var(job, optarg, err);
     case OPT_LABEL:
         return hc_job_add_label(job, optarg, err);
+    case OPT_ENV:
+        return hc_job_add_env(job, optarg, err);
+    case OPT_STDIN:
+        q->stdin_path = optarg;
+        return 0;
     case OPT_RETURN:
         return hc_job_add_return(job, optarg, err);
     case OPT_TOOL:
@@ -344,6 +354,13 @@ static int read_whole(const char *path, size_t max, struct hc_buf *out, struct h
     return hc_read_all(STDIN_FILENO, out, max, err) < 0 ? hc_ctx(err, "standard input") : 0;
 }
 
+/* Do arguments of the program follow? They stand behind "--", which getopt_long leaves before all that is no
+ * option. */
+static bool takes_args(const struct hc_request *q, char **argv)
+{
+    return command_of(q) == HC_OF_RUN && strcmp(argv[optind - 1], "--") == 0;
+}
+
 /* Finds --spec first, as the spec is read before the options override it. */
 static int find_spec(int argc, char **argv, const struct option *all, struct hc_request *q)
 {
@@ -365,7 +382,8 @@ static int find_spec(int argc, char **argv, const struct option *all, struct hc_
         return hc_usage(q->command, "expected one file of jobs, or - for standard input");
     if (q->live && !q->batch && argc != optind)
         return hc_usage(q->command, "expected no program: runs come on standard input");
-    if (!q->live && argc - optind != (q->spec ? 0 : 1))
+    const int files = q->spec || q->live ? 0 : 1;
+    if (!q->live && argc - optind != files && (argc - optind < files || !takes_args(q, argv)))
         return hc_usage(q->command, q->spec ? "expected nothing after --spec's options"
                                             : "expected one FILE, or - for standard input");
     return 0;
@@ -451,6 +469,36 @@ static int enter_session(struct hc_request *q, struct hc_error *err)
     return q->session_fd < 0 ? -1 : replace(&job->output_dir, path, err);
 }
 
+/* Opens the program's standard input. Of the caller's own, this is a copy of the descriptor. */
+static int open_stdin(struct hc_request *q, struct hc_error *err)
+{
+    struct stat st;
+    if (!q->stdin_path || q->check)
+        return 0;
+    bool own = strcmp(q->stdin_path, "-") == 0;
+    if (own && q->file && strcmp(q->file, "standard input") == 0)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "--stdin -: the program itself comes on standard input");
+    q->stdin_fd = own ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                      : open(q->stdin_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (q->stdin_fd < 0 || fstat(q->stdin_fd, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "--stdin %s", q->stdin_path);
+    if (S_ISDIR(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "--stdin %s: expected a file, got a directory",
+                          q->stdin_path);
+    hc_job_drop_stdin(&q->job); /* the spec's */
+    q->job.has_stdin = true;
+    return 0;
+}
+
+/* Takes what stands behind "--" as the program's arguments, in the place of those of the spec. */
+static int take_args(struct hc_request *q, int argc, char **argv, struct hc_error *err)
+{
+    int first = optind + (q->spec ? 0 : 1);
+    if (q->live || q->check || argc <= first)
+        return 0;
+    return hc_job_set_args(&q->job, argv + first, (size_t)(argc - first), err);
+}
+
 static int prepare(struct hc_request *q, int argc, char **argv, const struct option *all,
                    struct hc_error *err)
 {
@@ -469,6 +517,8 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
         q->batch->jobs_path = argv[optind];
     if (q->file && strcmp(q->file, "-") == 0)
         q->file = "standard input";
+    if (take_args(q, argc, argv, err) < 0 || open_stdin(q, err) < 0)
+        return -1;
     if (!q->live && hc_job_check(&q->job, err) < 0)
         return file ? hc_ctx(err, "%s", q->file) : -1;
     if (q->warm == HC_WARM_NO && hc_request_load_policy(q, err) < 0)
@@ -481,7 +531,7 @@ static int read_request(struct hc_request *q, int argc, char **argv)
 {
     struct hc_error err = {0};
     struct option *all = all_options(q);
-    q->session_fd = -1;
+    q->session_fd = q->stdin_fd = -1;
     if (!all) {
         (void)hc_fail(&err, ENOMEM, "read the command line");
         return hc_report(&err);
@@ -499,6 +549,7 @@ static void finish_request(struct hc_request *q)
     for (size_t i = 0; i < q->given_count; i++)
         free(q->given[i]);
     hc_close_fd(&q->session_fd);
+    hc_close_fd(&q->stdin_fd);
     free(q->session);
     free(q->step);
     hc_policy_finish(&q->policy);

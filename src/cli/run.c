@@ -13,14 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_STDIN ((size_t)64 << 20) /* the most that a policy's limits.stdin can be */
+
 static const char help_head[] =
-    "usage: hotcell run [OPTION]... FILE|-\n"
-    "       hotcell run [OPTION]... --spec SPEC|-\n"
+    "usage: hotcell run [OPTION]... FILE|- [-- ARG...]\n"
+    "       hotcell run [OPTION]... --spec SPEC|- [-- ARG...]\n"
     "Run a Python program in a cell of its own.\n\n"
     "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
     "  -o, --output DIR          where files, figures and manifest.json go\n"
     "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
     "      --var NAME=JSON       a value\n"
+    "      --stdin FILE|-        the program's standard input\n"
+    "      --env NAME=VALUE      an environment variable of the program\n"
     "      --return NAME[=FORMAT]\n"
     "                            give a variable back: auto, json, npy, csv, jsonl, exact\n"
     "      --tool NAME=COMMAND   what the program may call on this host as tools.NAME(...)\n"
@@ -156,6 +160,23 @@ static int passed(const struct hc_request *q, int given, int fd)
     return q->json || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
 }
 
+/* A daemon gets standard input whole. Without one the job gets it from a file, as it is read already. */
+static int read_stdin(struct hc_request *q, struct hc_error *err)
+{
+    hc_autobuf all = {0};
+    if (q->stdin_fd < 0)
+        return 0;
+    if (hc_read_all(q->stdin_fd, &all, MAX_STDIN, err) < 0 || hc_buf_add(&all, "", 1) < 0)
+        return hc_ctx(err, "--stdin %s: hotcelld gets it whole, 64M at most; else give --warm=no",
+                      q->stdin_path);
+    hc_close_fd(&q->stdin_fd);
+    q->job.stdin_len = all.len - 1;
+    q->job.stdin_data = hc_buf_take(&all);
+    if (q->warm == HC_WARM_TRY)
+        q->stdin_fd = hc_sealed_memfd("hotcell-stdin", q->job.stdin_data, q->job.stdin_len, err);
+    return q->warm == HC_WARM_TRY && q->stdin_fd < 0 ? -1 : 0;
+}
+
 /* Writes a line of JSON about a new figure to the caller, unless the caller reads too slowly for it. */
 static void announce_figure(void *figure_fd, const struct hc_figure *f, int fd)
 {
@@ -168,6 +189,8 @@ static void announce_figure(void *figure_fd, const struct hc_figure *f, int fd)
 
 static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
 {
+    if (read_stdin(q, err) < 0)
+        return -1;
     struct hc_remote remote = {
         .job = &q->job,
         .tool_fd = q->tool_fd,
@@ -199,6 +222,7 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
         .pass_stdout = passed(q, q->stdout_fd, STDOUT_FILENO),
         .pass_stderr = passed(q, q->stderr_fd, STDERR_FILENO),
         .cancel_fd = cancel,
+        .stdin_fd = q->stdin_fd < 0 ? 0 : q->stdin_fd,
         .tool_fd = q->tool_fd,
         .default_dir = "hotcell-output",
         .figure_sink = {q->figure_fd ? announce_figure : NULL, &q->figure_fd},
@@ -207,6 +231,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
         return hc_fail(err, ENOMEM, "run");
+    if (run.stdin_fd)
+        hc_job_drop_stdin(&q->job); /* it was for a daemon, which there is not */
     hc_autobuf text = {0};
     struct hc_error write_err = {0};
     int rc = hc_run(&run, m, err);

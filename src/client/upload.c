@@ -70,16 +70,37 @@ static void put_text(struct hc_buf *out, const char *name, const char *text)
     hc_json_quote(out, text, strlen(text));
 }
 
-static int put_base64(struct hc_buf *out, const struct hc_buf *data)
+static int put_base64(struct hc_buf *out, const char *before, const char *data, size_t len)
 {
-    size_t room = sodium_base64_encoded_len(data->len, sodium_base64_VARIANT_ORIGINAL);
+    size_t room = sodium_base64_encoded_len(len, sodium_base64_VARIANT_ORIGINAL);
     char *text = malloc(room);
     if (!text)
         return -1;
-    (void)sodium_bin2base64(text, room, (const unsigned char *)data->data, data->len,
-                            sodium_base64_VARIANT_ORIGINAL);
-    put_text(out, "data", text);
+    (void)sodium_bin2base64(text, room, (const unsigned char *)data, len, sodium_base64_VARIANT_ORIGINAL);
+    (void)hc_buf_fmt(out, "%s\"data\": ", before);
+    hc_json_quote(out, text, strlen(text));
     free(text);
+    return 0;
+}
+
+static bool is_text(const char *data, size_t len)
+{
+    return !len || (!memchr(data, '\0', len) && hc_utf8_valid(data, len, NULL));
+}
+
+static int put_stdin(struct hc_buf *out, const struct hc_job *job, struct hc_error *err)
+{
+    if (!job->has_stdin)
+        return 0;
+    put_name(out, "stdin");
+    if (is_text(job->stdin_data, job->stdin_len)) {
+        hc_json_quote(out, job->stdin_data ? job->stdin_data : "", job->stdin_len);
+        return 0;
+    }
+    (void)hc_buf_str(out, "{");
+    if (put_base64(out, "", job->stdin_data, job->stdin_len) < 0)
+        return hc_fail(err, ENOMEM, "stdin");
+    (void)hc_buf_str(out, "}");
     return 0;
 }
 
@@ -92,14 +113,12 @@ static int put_input(struct hc_buf *out, const struct hc_input *in, struct hc_er
         (void)hc_ctx(err, "input '%s'", in->name);
         return hc_exit_as(err, HC_EXIT_DATA);
     }
-    bool text = !content.len ||
-                (!memchr(content.data, '\0', content.len) && hc_utf8_valid(content.data, content.len, NULL));
     (void)hc_buf_fmt(out, "\"%s%s\": {\"file\": ", in->name, hc_input_mark(in)); /* a name is an identifier */
     hc_json_quote(out, file, strlen(file));
-    if (text) {
+    if (is_text(content.data, content.len)) {
         put_name(out, "text");
         hc_json_quote(out, content.data ? content.data : "", content.len);
-    } else if (put_base64(out, &content) < 0) {
+    } else if (put_base64(out, ", ", content.data, content.len) < 0) {
         return hc_fail(err, ENOMEM, "input '%s'", in->name);
     }
     (void)hc_buf_str(out, "}");
@@ -212,6 +231,12 @@ static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct 
     if (job->return_count)
         put_returns(out, job);
     if (job->labels && put_json(out, "labels", cJSON_Duplicate(job->labels, true), err) < 0)
+        return -1;
+    if (job->args && put_json(out, "args", cJSON_Duplicate(job->args, true), err) < 0)
+        return -1;
+    if (job->env && put_json(out, "env", cJSON_Duplicate(job->env, true), err) < 0)
+        return -1;
+    if (put_stdin(out, job, err) < 0)
         return -1;
     if (job->override_count && put_overrides(out, job, err) < 0)
         return -1;

@@ -153,7 +153,8 @@ static int arrange_descriptors(const struct hc_plan *plan, int control, int shim
         return hc_fail(err, errno, "open /dev/null");
     const int handover =
         plan->handover_fd < 0 ? nothing : plan->handover_fd; /* a copy gets its handover later */
-    const int from[FD_FIRST_FREE] = {nothing,  plan->stdout_fd, plan->stderr_fd, control,
+    const int input = plan->stdin_fd < 0 ? nothing : plan->stdin_fd;
+    const int from[FD_FIRST_FREE] = {input,    plan->stdout_fd, plan->stderr_fd, control,
                                      handover, plan->status_fd, plan->sync_fd,   shim_fd};
     int away[FD_FIRST_FREE];
     for (int i = 0; i < FD_FIRST_FREE; i++)
@@ -177,8 +178,8 @@ static int by_number(const void *a, const void *b)
  * the job's limit allows, and above the limit no file could be opened. */
 static int close_others(const struct hc_plan *plan, int control, int shim_fd, struct hc_error *err)
 {
-    int kept[] = {plan->stdout_fd, plan->stderr_fd, control, plan->handover_fd,
-                  plan->status_fd, plan->sync_fd,   shim_fd};
+    int kept[] = {plan->stdin_fd,    plan->stdout_fd, plan->stderr_fd, control,
+                  plan->handover_fd, plan->status_fd, plan->sync_fd,   shim_fd};
     const size_t count = sizeof kept / sizeof *kept;
     int from = 0;
     qsort(kept, count, sizeof *kept, by_number);

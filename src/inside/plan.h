@@ -51,6 +51,7 @@ struct hc_plan {
     bool zygote;        /* the cell makes cells: it has no Landlock, which would refuse its mounts, and with
                            `drop_groups` it keeps the right to change its ids */
     int sync_fd;        /* the child's end of the construction socket, owned */
+    int stdin_fd;       /* child's end of the pipe for standard input, owned; -1: the cell's /dev/null */
     int stdout_fd, stderr_fd, handover_fd, status_fd; /* the child's ends, owned (enum hc_cell_fd) */
     struct sock_fprog filter;                         /* the first filter; of a zygote, its own */
     char **env;                                       /* of the shim, NULL-terminated; borrowed */

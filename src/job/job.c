@@ -26,6 +26,9 @@ void hc_job_finish(struct hc_job *job)
     cJSON_Delete(job->vars);
     free(job->vars_text);
     free(job->given);
+    cJSON_Delete(job->args);
+    cJSON_Delete(job->env);
+    free(job->stdin_data);
     free(job->policy);
     free(job->output_dir);
     for (size_t i = 0; i < job->override_count; i++)
@@ -152,8 +155,7 @@ const char *hc_job_bad_label(const char *key, const char *value)
 
 /* ---- a command line ---- */
 
-/* Split NAME=REST. The name is copied into `name`; returns REST. */
-static const char *split_assignment(const char *assignment, const char *what, char name[HC_JOB_NAME + 1],
+const char *hc_job_split_assignment(const char *assignment, const char *what, char name[HC_JOB_NAME + 1],
                                     struct hc_error *err)
 {
     const char *equals = strchr(assignment, '=');
@@ -175,7 +177,7 @@ static const char *split_assignment(const char *assignment, const char *what, ch
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err)
 {
     char given[HC_JOB_NAME + 1], name[HC_JOB_NAME + 2];
-    const char *path = split_assignment(assignment, "NAME=FILE", given, err);
+    const char *path = hc_job_split_assignment(assignment, "NAME=FILE", given, err);
     if (!path)
         return -1;
     enum hc_input_format format = hc_input_split(given, path, name);
@@ -203,7 +205,7 @@ static int check_var(const char *name, const char *text, struct hc_error *err)
 int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err)
 {
     char name[HC_JOB_NAME + 1];
-    const char *text = split_assignment(assignment, "NAME=JSON", name, err);
+    const char *text = hc_job_split_assignment(assignment, "NAME=JSON", name, err);
     if (!text)
         return -1;
     const char *bad = hc_job_bad_variable(job, name);
@@ -241,7 +243,7 @@ int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error
 {
     char key[HC_JOB_NAME + 1];
     size_t wrong;
-    const char *value = split_assignment(assignment, "KEY=VALUE", key, err);
+    const char *value = hc_job_split_assignment(assignment, "KEY=VALUE", key, err);
     if (!value)
         return -1;
     const char *bad = hc_job_bad_label(key, value);

@@ -77,6 +77,12 @@ struct hc_job {
     cJSON *vars;      /* variables for the program: an object name -> value, only for checks; NULL: none */
     char *vars_text;  /* the same as JSON text with numbers as written; NULL: none */
     char *given;      /* inputs of a session's run with their content, as JSON; NULL: none */
+    cJSON *args;      /* list of strings: sys.argv behind the program's name; NULL: none */
+    cJSON *env;       /* object of strings: environment variables beside the policy's; NULL: none */
+    char *stdin_data; /* standard input that came in a spec, owned; NULL: there is none, or a stream of the
+                         caller's */
+    size_t stdin_len; /* bytes of `stdin_data` */
+    bool has_stdin;   /* there is standard input: `stdin_data`, or a stream (cell/run.h) */
     char *policy;     /* name or path; NULL: the default of the spec's form (hc_job_policy) */
     char *output_dir; /* path of the directory for results; NULL: the command's default */
     struct hc_override overrides[HC_MAX_OVERRIDES]; /* values that the job gives to options of its policy */
@@ -96,6 +102,9 @@ struct hc_job {
 };
 
 void hc_job_finish(struct hc_job *job);
+
+/* Forget `stdin_data`, in whose place a stream comes. */
+void hc_job_drop_stdin(struct hc_job *job);
 
 /* Parse a spec in either form. Unknown keys and wrong types are errors with line and column (HC_EXIT_DATA).
  */
@@ -143,6 +152,9 @@ int hc_job_add_return(struct hc_job *job, const char *assignment, struct hc_erro
 /* NAME=COMMAND */
 int hc_job_add_tool(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error *err);
+/* NAME=VALUE; and all arguments of the program, in the place of earlier ones */
+int hc_job_add_env(struct hc_job *job, const char *assignment, struct hc_error *err);
+int hc_job_set_args(struct hc_job *job, char *const *args, size_t count, struct hc_error *err);
 int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
                         struct hc_error *err);
 
@@ -167,6 +179,11 @@ int hc_job_check(const struct hc_job *job, struct hc_error *err);
  * policy (`given`). HC_EXIT_DATA. */
 int hc_job_check_texts(const struct hc_job *job, const struct hc_limits *given, int64_t most,
                        struct hc_error *err);
+
+/* Why the policy does not let the job have its standard input and environment: the text is written into
+ * `why`, and the name of the rule returned; NULL: it does. */
+const char *hc_job_refuse_input(const struct hc_job *job, const struct hc_policy *policy, char *why,
+                                size_t size);
 
 /* Check a tenant's name or a job's id. HC_EXIT_DATA. */
 int hc_job_check_id(const char *id, struct hc_error *err);

@@ -16,6 +16,11 @@ const char *hc_job_bad_variable(const struct hc_job *job, const char *name);
 const char *hc_job_bad_path(const char *path);
 const char *hc_job_bad_label(const char *key, const char *value);
 
+/* Split NAME=REST, which `what` describes. The name is copied into `name`; returns REST, or NULL
+ * (HC_EXIT_USAGE). */
+const char *hc_job_split_assignment(const char *assignment, const char *what, char name[HC_JOB_NAME + 1],
+                                    struct hc_error *err);
+
 /* Add an input. The caller has checked that there is room, and has checked name and path. */
 int hc_job_put_input(struct hc_job *job, const char *name, const char *path, enum hc_input_format format,
                      struct hc_error *err);
@@ -31,5 +36,20 @@ const char *hc_job_put_return(struct hc_job *job, const char *text);
 /* Add an override, or replace the earlier one of the same option. */
 int hc_job_put_override(struct hc_job *job, const struct hc_option *opt, const char *text,
                         struct hc_error *err);
+
+/* Decode base64 (RFC 4648), in which line breaks are allowed; the caller owns *data. 1: `text` is not base64.
+ */
+int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_error *err);
+
+/* Add an environment variable, in the place of an earlier one. Returns what is wrong, or NULL: it was added.
+ */
+const char *hc_job_put_env(struct hc_job *job, const char *name, const char *value);
+
+/* The members "args", "env" and "stdin" of a spec (job_input.c). */
+int hc_job_parse_args(struct hc_job *job, const struct hc_json *json, const cJSON *node,
+                      struct hc_error *err);
+int hc_job_parse_env(struct hc_job *job, const struct hc_json *json, const cJSON *node, struct hc_error *err);
+int hc_job_parse_input(struct hc_job *job, const struct hc_json *json, const cJSON *node,
+                       struct hc_error *err);
 
 #endif

@@ -323,12 +323,28 @@ static int parse_seed(struct spec *s, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
+static int parse_args(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return hc_job_parse_args(s->job, s->json, node, err);
+}
+
+static int parse_env(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return hc_job_parse_env(s->job, s->json, node, err);
+}
+
+static int parse_stdin(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return hc_job_parse_input(s->job, s->json, node, err);
+}
+
 /* The members of a spec of each form, in addition to those with rows in job_options.def. */
 static const struct member own_form[] = {
     {"code", parse_code},     {"inputs", parse_inputs}, {"vars", parse_vars},
     {"policy", parse_policy}, {"tree", parse_tree},     {"output_dir", parse_output_dir},
     {"limits", parse_limits}, {"labels", parse_labels}, {"seed", parse_seed},
-    {"return", parse_return}, {"tools", parse_tools},   {NULL, NULL},
+    {"return", parse_return}, {"tools", parse_tools},   {"stdin", parse_stdin},
+    {"args", parse_args},     {"env", parse_env},       {NULL, NULL},
 };
 
 static const struct member runner_form[] = {
@@ -342,7 +358,17 @@ static const struct member runner_form[] = {
 
 /* A remote sender's form has no member that names a file of this host. */
 static const struct member upload_form[] = {
-    {"code", parse_code},
+    {"code", parse_code},      {"inputs", parse_uploads},
+    {"vars", parse_vars},      {"policy", parse_policy_name},
+    {"tree", parse_tree_name}, {"limits", parse_limits},
+    {"labels", parse_labels},  {"seed", parse_seed},
+    {"return", parse_return},  {"tools", parse_tools},
+    {"stdin", parse_stdin},    {"args", parse_args},
+    {"env", parse_env},        {NULL, NULL},
+};
+
+/* A session's form lacks the members that describe one program: they are for its runs. */
+static const struct member session_form[] = {
     {"inputs", parse_uploads},
     {"vars", parse_vars},
     {"policy", parse_policy_name},
@@ -350,24 +376,17 @@ static const struct member upload_form[] = {
     {"limits", parse_limits},
     {"labels", parse_labels},
     {"seed", parse_seed},
-    {"return", parse_return},
     {"tools", parse_tools},
+    {"env", parse_env},
     {NULL, NULL},
-};
-
-/* A session's form lacks the members that describe one program: they are for its runs. */
-static const struct member session_form[] = {
-    {"inputs", parse_uploads}, {"vars", parse_vars},     {"policy", parse_policy_name},
-    {"tree", parse_tree_name}, {"limits", parse_limits}, {"labels", parse_labels},
-    {"seed", parse_seed},      {"tools", parse_tools},   {NULL, NULL},
 };
 
 /* The form of a session's run has no members for files of this host: its cell exists already, and gets no
  * more mounts.
  */
 static const struct member run_form[] = {
-    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars},
-    {"limits", parse_limits}, {"return", parse_return},  {NULL, NULL},
+    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars}, {"limits", parse_limits},
+    {"return", parse_return}, {"stdin", parse_stdin},    {"args", parse_args}, {NULL, NULL},
 };
 
 /* One form of a spec. */

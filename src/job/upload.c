@@ -29,15 +29,13 @@ static const char *bad_file_name(const char *name)
     return NULL;
 }
 
-/* Decodes base64 (RFC 4648), in which line breaks are allowed; the caller owns *data. 1: `text` is not
- * base64. */
-static int decode_base64(const char *text, char **data, size_t *len, struct hc_error *err)
+int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_error *err)
 {
     size_t text_len = strlen(text), room = text_len / 4 * 3 + 3;
     const char *end = NULL;
     char *out = malloc(room);
     if (!out)
-        return hc_fail(err, ENOMEM, "decode an input");
+        return hc_fail(err, ENOMEM, "decode base64");
     if (sodium_base642bin((unsigned char *)out, room, text, text_len, "\r\n", len, &end,
                           sodium_base64_VARIANT_ORIGINAL) != 0 ||
         end != text + text_len) {
@@ -88,7 +86,7 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
     size_t len = 0;
     int rc = 0;
     if (p->data)
-        rc = decode_base64(p->data->valuestring, &data, &len, err);
+        rc = hc_job_decode_base64(p->data->valuestring, &data, &len, err);
     else if (!(data = strdup(p->text ? p->text->valuestring : "")))
         rc = hc_fail(err, ENOMEM, "inputs.%s", name);
     else

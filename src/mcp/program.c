@@ -165,6 +165,9 @@ static int make_spec(struct hc_mcp *m, const struct hc_call *call, const char *r
         (void)hc_buf_fmt(spec, "{\"inputs\":%s", text ? text : "");
         hc_programs_copy(call, "code", spec);
         hc_programs_copy(call, "vars", spec);
+        hc_programs_copy(call, "stdin", spec);
+        hc_programs_copy(call, "args", spec);
+        hc_programs_copy(call, "env", spec);
         (void)hc_buf_str(spec, "}");
         if (!text || spec->failed)
             rc = hc_fail(err, ENOMEM, "make the job");

@@ -260,6 +260,8 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
     (void)hc_buf_fmt(&line, "{\"run\":{\"limits\":{\"timeout\":\"%lldms\"}", (long long)ms);
     hc_programs_copy(call, "code", &line);
     hc_programs_copy(call, "vars", &line);
+    hc_programs_copy(call, "stdin", &line);
+    hc_programs_copy(call, "args", &line);
     (void)hc_buf_str(&line, "}}");
     if (line.failed) {
         hc_mcp_refuse(m, call->message->id, "out of memory");

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum arg_kind { ARG_STRING, ARG_NUMBER, ARG_COUNT, ARG_OBJECT }; /* ARG_COUNT: a whole number from 0 on */
+enum arg_kind { ARG_STRING, ARG_NUMBER, ARG_COUNT, ARG_OBJECT, ARG_TEXTS };
 
 static const struct {
     const char *schema; /* type, as JSON Schema has it */
@@ -17,6 +17,7 @@ static const struct {
     [ARG_NUMBER] = {"number", "a number"},
     [ARG_COUNT] = {"integer", "a whole number from 0 on"},
     [ARG_OBJECT] = {"object", "an object"},
+    [ARG_TEXTS] = {"array", "a list"},
 };
 
 /* An argument of a tool. */
@@ -25,10 +26,10 @@ struct arg {
     enum arg_kind kind; /* of its value */
     bool required;      /* each call must have it */
     const char *help;   /* for the model */
-    const char *values; /* schema of an object's values, as JSON; NULL: any */
+    const char *values; /* schema of an object's values, or of a list's items, as JSON; NULL: any */
 };
 
-#define MAX_ARGS 6 /* most arguments of a tool */
+#define MAX_ARGS 9
 #define CONTENT                                                                                              \
     "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"base64\":{\"type\":"           \
     "\"string\"}},\"required\":[\"base64\"],\"additionalProperties\":false}]}"
@@ -49,6 +50,9 @@ static const struct tool tools[] = {
      .card = true, .output = hc_run_schema, .call = hc_tool_run_python,
      .args = {{"code", ARG_STRING, true, "The program.", NULL},
               {"vars", ARG_OBJECT, false, "Variables of the program: name and JSON value.", NULL},
+              {"stdin", ARG_STRING, false, "What the program reads from sys.stdin and by input().", NULL},
+              {"args", ARG_TEXTS, false, "Arguments of the program, sys.argv[1:].", "{\"type\":\"string\"}"},
+              {"env", ARG_OBJECT, false, "Environment variables of the program.", "{\"type\":\"string\"}"},
               {"files", ARG_OBJECT, false,
                "Data that comes with the call: NAME.EXT and its text, or {\"base64\": ...}. NAME has to be a "
                "Python name. Each stands in /input, and is there as the variable NAME: .csv, .json and "
@@ -75,6 +79,8 @@ static const struct tool tools[] = {
      .args = {{"session", ARG_STRING, true, "Such as \"session-1\".", NULL},
               {"code", ARG_STRING, true, "The program.", NULL},
               {"vars", ARG_OBJECT, false, "Variables to set before: name and JSON value.", NULL},
+              {"stdin", ARG_STRING, false, "What this program reads from sys.stdin and by input().", NULL},
+              {"args", ARG_TEXTS, false, "Arguments of this program, sys.argv[1:].", "{\"type\":\"string\"}"},
               {"timeout", ARG_NUMBER, false,
                "Seconds that the program may take, if less than the policy allows.", NULL}}},
     {"session_checkpoint", "Keep a session's state under a name",
@@ -137,7 +143,8 @@ static cJSON *arg_schema(const struct hc_mcp *m, const struct arg *arg)
         hc_mcp_put(schema, "maximum", cJSON_CreateNumber((double)m->config->timeout_ms / 1000));
     }
     if (arg->values)
-        (void)cJSON_AddRawToObject(schema, "additionalProperties", arg->values);
+        (void)cJSON_AddRawToObject(schema, arg->kind == ARG_TEXTS ? "items" : "additionalProperties",
+                                   arg->values);
     return schema;
 }
 
@@ -206,6 +213,8 @@ static bool fits(const struct arg *arg, const cJSON *value)
     case ARG_COUNT:
         return cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= 9e15 &&
                value->valuedouble == floor(value->valuedouble);
+    case ARG_TEXTS:
+        return cJSON_IsArray(value);
     default:
         return cJSON_IsObject(value);
     }

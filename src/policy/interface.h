@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 struct hc_interface {
-    const char *name;                       /* "cli" */
-    const char *input, *var, *timeout;      /* what it calls these */
+    const char *name;                                 /* "cli" */
+    const char *input, *var, *input_stream, *timeout; /* what it calls these */
     const char *before_limit, *after_limit; /* around a limit's name; NULL: its sender sets no limits */
     bool flags; /* a limit is called as its option, not as in a policy's "limits" */
 };

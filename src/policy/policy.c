@@ -11,32 +11,46 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-#define MAX_CHAIN     8    /* most policies that extend one another */
-#define MAX_SECTIONS  32   /* sections of rules in a policy (rules.h) */
-#define MAX_ENV       64   /* most environment variables of a policy */
-#define MAX_ENV_NAME  64   /* most bytes of a variable's name */
-#define MAX_ENV_VALUE 4096 /* most bytes of a variable's value */
+#define MAX_CHAIN    8  /* most policies that extend one another */
+#define MAX_SECTIONS 32 /* sections of rules in a policy (rules.h) */
 
 /* Environment variables that a policy must not set: the launcher sets them, or they change how programs are
  * loaded, how memory is managed or how the interpreter works. A trailing '*' stands for any rest. */
 static const struct {
     const char *pattern, *reason; /* of the variable's name; a phrase for the message */
+    bool policy_may;              /* only jobs must not set it */
 } refused_env[] = {
-    {"LD_*", "it changes how programs are loaded"},
-    {"GLIBC_TUNABLES", "it changes how programs are loaded"},
-    {"GCONV_PATH", "it names code to load"},
-    {"GETCONF_DIR", "it names programs to run"},
-    {"MALLOC_*", "it changes how memory is managed"},
-    {"PYTHON*", "it changes how the interpreter works"},
-    {"OPENSSL_*", "it names code to load"},
-    {"HOTCELL*", "hotcell sets it"},
-    {"HOME", "hotcell sets it"},
-    {"TMPDIR", "hotcell sets it"},
-    {"LANG", "hotcell sets it"},
-    {"LC_ALL", "hotcell sets LANG, which it would override"},
-    {"OPENBLAS_NUM_THREADS", "hotcell sets it"},
-    {"OMP_NUM_THREADS", "hotcell sets it"},
+    {"LD_*", "it changes how programs are loaded", false},
+    {"GLIBC_TUNABLES", "it changes how programs are loaded", false},
+    {"GCONV_PATH", "it names code to load", false},
+    {"GETCONF_DIR", "it names programs to run", false},
+    {"MALLOC_*", "it changes how memory is managed", false},
+    {"PYTHON*", "it changes how the interpreter works", false},
+    {"OPENSSL_*", "it names code to load", false},
+    {"HOTCELL*", "hotcell sets it", false},
+    {"HOME", "hotcell sets it", false},
+    {"TMPDIR", "hotcell sets it", false},
+    {"LANG", "hotcell sets it", false},
+    {"LC_ALL", "hotcell sets LANG, which it would override", false},
+    {"OPENBLAS_NUM_THREADS", "hotcell sets it", false},
+    {"OMP_NUM_THREADS", "hotcell sets it", false},
+    {"OPENBLAS_*", "a warm cell has its libraries loaded before", true},
+    {"OMP_*", "a warm cell has its libraries loaded before", true},
+    {"MKL_*", "a warm cell has its libraries loaded before", true},
+    {"LC_*", "the interpreter has read it when the job comes", true},
+    {"PATH", "hotcell sets it", true},
+    {"MPLBACKEND", "hotcell sets it", true},
+    {"MPLCONFIGDIR", "hotcell sets it", true},
+    {"JOBLIB_MULTIPROCESSING", "hotcell sets it", true},
 };
+
+const char *hc_env_refusal(const char *name, bool by_job)
+{
+    for (size_t i = 0; i < COUNT(refused_env); i++)
+        if ((by_job || !refused_env[i].policy_may) && fnmatch(refused_env[i].pattern, name, 0) == 0)
+            return refused_env[i].reason;
+    return NULL;
+}
 
 void hc_policy_init(struct hc_policy *p)
 {
@@ -125,19 +139,18 @@ static bool is_writable_place(const char *path)
 static int check_env(const struct file *f, const cJSON *var, struct hc_error *err)
 {
     const char *name = var->string;
-    if (!hc_is_word(name) || strlen(name) > MAX_ENV_NAME)
+    if (!hc_is_word(name) || strlen(name) > HC_MAX_ENV_NAME)
         return hc_json_fail(f->json, var, true, err,
                             "env: expected a name of 1 to %d letters, digits and '_', got '%.80s'",
-                            MAX_ENV_NAME, name);
-    for (size_t i = 0; i < sizeof refused_env / sizeof *refused_env; i++)
-        if (fnmatch(refused_env[i].pattern, name, 0) == 0)
-            return hc_json_fail(f->json, var, true, err, "env: %s must not be set: %s", name,
-                                refused_env[i].reason);
+                            HC_MAX_ENV_NAME, name);
+    const char *refusal = hc_env_refusal(name, false);
+    if (refusal)
+        return hc_json_fail(f->json, var, true, err, "env: %s must not be set: %s", name, refusal);
     if (!cJSON_IsString(var))
         return hc_json_fail(f->json, var, false, err, "env.%s: expected a string, got %s", name,
                             hc_json_kind(var));
-    if (strlen(var->valuestring) > MAX_ENV_VALUE)
-        return hc_json_fail(f->json, var, false, err, "env.%s: longer than %d bytes", name, MAX_ENV_VALUE);
+    if (strlen(var->valuestring) > HC_MAX_ENV_VALUE)
+        return hc_json_fail(f->json, var, false, err, "env.%s: longer than %d bytes", name, HC_MAX_ENV_VALUE);
     if (strcmp(name, "MPLCONFIGDIR") == 0 && !is_writable_place(var->valuestring))
         return hc_json_fail(f->json, var, false, err, "env.%s: expected a directory below /output or /tmp",
                             name);
@@ -157,8 +170,8 @@ static int set_env(struct file *f, const cJSON *node, struct hc_error *err)
         if (check_env(f, var, err) < 0)
             return -1;
         cJSON_DeleteItemFromObjectCaseSensitive(p->env, var->string); /* a parent may have set it */
-        if (cJSON_GetArraySize(p->env) >= MAX_ENV)
-            return hc_json_fail(f->json, var, true, err, "env: more than %d variables", MAX_ENV);
+        if (cJSON_GetArraySize(p->env) >= HC_MAX_ENV)
+            return hc_json_fail(f->json, var, true, err, "env: more than %d variables", HC_MAX_ENV);
         if (!cJSON_AddStringToObject(p->env, var->string, var->valuestring))
             return hc_fail(err, ENOMEM, "env");
     }

@@ -98,6 +98,12 @@ typedef int hc_policy_reader(void *ctx, const char *name, const char *from, stru
 int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read, void *ctx,
                    struct hc_error *err);
 
+/* Why a policy, or a job, must not set the environment variable `name`; NULL: it may. */
+#define HC_MAX_ENV       64   /* most variables of a policy, and of a job */
+#define HC_MAX_ENV_NAME  64   /* bytes */
+#define HC_MAX_ENV_VALUE 4096 /* bytes */
+const char *hc_env_refusal(const char *name, bool by_job);
+
 /* The effective policy as a JSON object that hc_policy_load accepts; owned by the caller, NULL without
  * memory. */
 cJSON *hc_policy_to_json(const struct hc_policy *p);

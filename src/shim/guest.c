@@ -12,6 +12,7 @@
 #include "shim/harness/advice.h"
 #include "shim/harness/deadline.h"
 #include "shim/harness/ending.h"
+#include "shim/harness/feed.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/reject.h"
 #include "shim/harness/pyjson.h"
@@ -202,6 +203,8 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
         hc_fail_python("set up the program's module");
+    if (hc_feed_begin(job) < 0)
+        hc_fail_python("set up the program's input");
     PyObject *columns = bind_data(handover, space); /* new */
     run_prelude(job, space);
     install_guards(handover, space);

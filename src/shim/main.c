@@ -11,10 +11,10 @@
  * The shim holds no secret and decides nothing that the launcher relies on: it is the guest's process, and
  * after HC_FRAME_RUN the launcher takes every byte from it as the guest's word.
  *
- * Channels (wire/handover.h). 0 is the cell's own /dev/null, 1 and 2 are pipes, 3 carries frames to the
- * launcher and belongs to pid 2, 4 is the sealed handover which pid 2 reads and closes, 5 is pid 1's: how pid
- * 2 ended goes out on it, and its hang-up ends the cell. The shim opens no other descriptor for itself and
- * writes no log: a line on 2 and exit status 70 is how it fails. */
+ * Channels (wire/handover.h). 0 is the cell's own /dev/null or a pipe, 1 and 2 are pipes, 3 carries frames to
+ * the launcher and belongs to pid 2, 4 is the sealed handover which pid 2 reads and closes, 5 is pid 1's: how
+ * pid 2 ended goes out on it, and its hang-up ends the cell. The shim opens no other descriptor for itself
+ * and writes no log: a line on 2 and exit status 70 is how it fails. */
 #include "inside/plan.h"
 #include "shim/guest.h"
 #include "shim/init.h"

@@ -18,6 +18,7 @@
 #include "shim/guard/guard.h"
 #include "shim/harness/deadline.h"
 #include "shim/harness/ending.h"
+#include "shim/harness/feed.h"
 #include "shim/harness/files.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/reject.h"
@@ -39,6 +40,7 @@ static bool begun; /* this process, or one that it is a copy of, was given a pro
 
 /* The launcher's order for one run. */
 struct order {
+    int input;                   /* the run's standard input, owned; -1: none */
     struct hc_buf bytes;         /* the order, owned */
     struct hc_handover handover; /* points into `bytes` */
 };
@@ -67,7 +69,7 @@ static void send_empty_frame(enum hc_frame_type type)
 
 static int read_order(struct order *o, struct hc_error *err)
 {
-    hc_autofd fd = hc_wire_await_next(HC_FD_CONTROL, err);
+    hc_autofd fd = hc_wire_await_next(HC_FD_CONTROL, &o->input, err);
     if (fd < 0 || hc_read_all(fd, &o->bytes, MAX_ORDER, err) < 0 ||
         hc_handover_split(&o->handover, o->bytes.data, o->bytes.len, err) < 0 ||
         hc_handover_parse(&o->handover, err) < 0)
@@ -77,6 +79,7 @@ static int read_order(struct order *o, struct hc_error *err)
 
 static void order_finish(struct order *o)
 {
+    hc_close_fd(&o->input);
     hc_handover_finish(&o->handover);
     hc_buf_finish(&o->bytes);
 }
@@ -189,6 +192,24 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
     return 0;
 }
 
+/* Gives the run its standard input and arguments. */
+static void begin_feed(struct order *o)
+{
+    struct hc_error err;
+    if (hc_feed_take(hc_take(&o->input), &err) < 0)
+        exit_with_error(&err);
+    if (hc_feed_begin(&o->handover.job) < 0)
+        fail_python("set up the run's input");
+}
+
+/* What the run leaves unread is not for the next run, nor for threads that go on. */
+static void end_feed(const struct order *o)
+{
+    struct hc_error err;
+    if (o->handover.job.has_stdin && hc_feed_end(&err) < 0)
+        exit_with_error(&err);
+}
+
 /* Checks and compiles the program. -1: it was refused, and the launcher was told so. After the first run the
  * checker, another process, sends the findings, and the launcher ignores them from this one. */
 static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
@@ -260,6 +281,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_guard_release();
     hc_tools_open(false);
     hc_files_announce(false);
+    end_feed(o);
     if (hc_report_send(&report, status, &err) < 0)
         exit_with_error(&err);
     hc_report_finish(&report);
@@ -282,7 +304,7 @@ static _Noreturn void end_check(int rc)
     _exit(rc == 0 ? HC_EXIT_OK : HC_EXIT_REJECTED);
 }
 
-static void run(const struct order *o, PyObject *space, PyObject *columns)
+static void run(struct order *o, PyObject *space, PyObject *columns)
 {
     struct hc_program program;
     struct hc_findings found = {0};
@@ -302,6 +324,7 @@ static void run(const struct order *o, PyObject *space, PyObject *columns)
     begun = true;
     if (rc == 0) {
         bind_variables(o, space);
+        begin_feed(o);
         run_program(o, &program, space, columns);
     }
     hc_findings_finish(&found);
@@ -311,11 +334,11 @@ static void run(const struct order *o, PyObject *space, PyObject *columns)
 _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
 {
     struct hc_error err;
-    struct order current = {0}; /* kept until the next order, as the guard's texts point into it */
+    struct order current = {.input = -1}; /* kept until the next order, as the guard's texts point into it */
     hc_guard.session = true;
     hc_outcome_prepare();
     for (;;) {
-        struct order next = {0};
+        struct order next = {.input = -1};
         if (read_order(&next, &err) < 0)
             exit_with_error(&err);
         hc_autopy *random = random_state();

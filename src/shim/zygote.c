@@ -21,6 +21,7 @@
 #include "shim/copyable.h"
 #include "shim/guard/builtins.h"
 #include "shim/guest.h"
+#include "shim/harness/feed.h"
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
@@ -97,9 +98,11 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
         hc_fail_shim(&err);
     close(HC_FD_HANDOVER);
     close(HC_FD_SYNC); /* the last one: parked */
-    int fd = hc_wire_await_job(HC_FD_CONTROL, &err);
+    int input, fd = hc_wire_await_job(HC_FD_CONTROL, &input, &err);
     if (fd < 0)
         _exit(HC_EXIT_INTERNAL); /* the launcher is gone */
+    if (hc_feed_take(input, &err) < 0)
+        hc_fail_shim(&err);
     if (hc_start_read(fd, &job, &err) < 0 || hc_handover_parse(&job, &err) < 0)
         hc_fail_shim(&err);
     if (job.kind != HC_HANDOVER_COPY)
@@ -339,6 +342,7 @@ static void park_cell(const struct request *r, const struct hc_handover *zygote)
         .rlimit_pids = r->park.rlimit_pids,
         .rlimit_memory = r->park.rlimit_memory,
         .sync_fd = r->fds[HC_PARK_SYNC],
+        .stdin_fd = -1, /* it comes with the job */
         .stdout_fd = r->fds[HC_PARK_STDOUT],
         .stderr_fd = r->fds[HC_PARK_STDERR],
         .handover_fd = -1,

@@ -57,6 +57,15 @@ static bool put_returns(cJSON *root, const struct hc_job *job)
     return list;
 }
 
+static bool put_copy(cJSON *root, const char *name, const cJSON *node)
+{
+    cJSON *copy = node ? cJSON_Duplicate(node, true) : NULL;
+    if (!node || (copy && cJSON_AddItemToObject(root, name, copy)))
+        return true;
+    cJSON_Delete(copy);
+    return false;
+}
+
 static bool put_tools(cJSON *root, const struct hc_policy *p)
 {
     cJSON *list = p->tools.count ? hc_tools_for_shim(&p->tools) : NULL;
@@ -85,6 +94,8 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
            (kind == HC_HANDOVER_COPY || put_rules(root, p)) && put_returns(root, job) && put_tools(root, p) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->given || cJSON_AddRawToObject(root, "given", job->given)) &&
+           put_copy(root, "args", job->args) && put_copy(root, "env", job->env) &&
+           (!job->has_stdin || cJSON_AddBoolToObject(root, "stdin", true)) &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
            cJSON_AddStringToObject(root, "timeout", timeout) &&
            cJSON_AddNumberToObject(root, "figures", (double)p->limits.figures) &&
@@ -217,6 +228,7 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .has_given = hc_json_member(root, "given"),
         .has_seed = hc_json_member(root, "seed"),
         .seed = (uint32_t)hc_json_int(root, "seed", 0),
+        .has_stdin = hc_json_is_true(root, "stdin"),
         .session = hc_json_is_true(root, "session"),
         .check = hc_json_is_true(root, "check"),
         .guard = hc_json_is_true(root, "guard"),
@@ -229,6 +241,8 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .memory = hc_json_int(root, "memory", 0),
         .output = hc_json_int(root, "output", 0),
         .tmp = hc_json_int(root, "tmp", 0),
+        .args = hc_json_member(root, "args"),
+        .env = hc_json_member(root, "env"),
         .returns = hc_json_member(root, "returns"),
         .tools = hc_json_member(root, "tools"),
         .rules = hc_json_member(root, "rules"),

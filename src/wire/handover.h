@@ -36,6 +36,7 @@ struct hc_handover_head {
  *
  *   fd  what it is                    who made it, where      who else has it
  *   0   /dev/null, read-only mount    the cell, in its root   no process: each cell opens its own
+ *       or pipe, its end for reading  the launcher            the launcher's process that fills it
  *   1   pipe, its end for writing     the launcher            the launcher has the other end
  *   2   pipe, its end for writing     the launcher            the launcher has the other end
  *   3   SOCK_SEQPACKET                the cell                the launcher has the other end
@@ -52,6 +53,9 @@ enum hc_cell_fd {
                            gone */
 };
 
+/* What comes with HC_FRAME_JOB and HC_FRAME_NEXT: the handover, and the program's standard input if it has
+ * one. */
+#define HC_JOB_FDS 2
 /* The launcher sends this to the interpreter when limits.timeout is over. */
 #define HC_SIGNAL_DEADLINE SIGVTALRM
 /* The launcher sends this to the interpreter when limits.memory is nearly used up. */
@@ -115,6 +119,7 @@ struct hc_handover_job {
     size_t input_count;               /* number of `inputs` */
     bool has_vars;                    /* the document's text has variables, for Python to read */
     bool has_given;                   /* the document's text has inputs that came with a session's run */
+    bool has_stdin;                   /* standard input is a pipe, and not /dev/null */
     bool has_seed;                    /* the job gives a seed */
     uint32_t seed;                    /* of the hashes of str and of random; used if `has_seed` */
     bool session, check, guard, learn, network, processes; /* of the job and its policy, as in the document */
@@ -122,6 +127,7 @@ struct hc_handover_job {
     int64_t figure_bytes, value_bytes;                     /* most bytes of one figure, of the value */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */
+    const cJSON *args, *env;      /* a list and an object of strings, which Python reads */
     const cJSON *rules;           /* the policy's; NULL for a copy of a zygote, which has the zygote's */
 };
 

@@ -385,7 +385,7 @@ patcher.stop()
 print(round(1.2), open.__name__)
 """
     assert run(program).stdout == outside(program)
-    denied = run("try:\n    input()\nexcept PermissionError as error:\n    print(error)")
+    denied = run("try:\n    input()\nexcept PermissionError as error:\n    print(error)", {"builtins": {"refuse": ["input"]}})
     assert denied.stdout == "input() has nobody to talk to here\n"
 
 

@@ -156,21 +156,22 @@ class Job:
     """A launcher that runs. End it with finish()."""
 
     def __init__(self, code, *options, tree="base", policy=None, user=None, stdin=None, env=None, cwd=None,
-                 pipes=False, popen=None, wrapper=()):
+                 pipes=False, popen=None, wrapper=(), arguments=()):
         self.user = user or caller()
         self.directory = Path(cwd) if cwd else new_directory(self.user)
         self.options = [_scaled(str(option)) for option in options]
+        self.arguments = ["--", *arguments] if arguments else []
         self.output = self._output()
         self.command = [*wrapper, *self._command(code, tree, policy)]
         self._files = [] if pipes else [open(self.directory / ".out", "w+b"), open(self.directory / ".err", "w+b")]
         stdout, stderr = self._files if self._files else [subprocess.PIPE] * 2
-        arguments = dict(stdout=stdout, stderr=stderr, cwd=self.directory,
+        given = dict(stdout=stdout, stderr=stderr, cwd=self.directory,
                          stdin=subprocess.PIPE if isinstance(stdin, (str, bytes)) else stdin or subprocess.DEVNULL,
                          env={**self.user.environment(), **(env or {})}, **self.user.popen_arguments())
-        arguments.update(popen or {})
+        given.update(popen or {})
         for path in (self.directory / ".out", self.directory / ".err"):
             path.unlink(missing_ok=True)  # open, and nothing of ours in the directory
-        self.process = subprocess.Popen(self.command, **arguments)
+        self.process = subprocess.Popen(self.command, **given)
         self.pid = self.process.pid
         self.pidfd = os.pidfd_open(self.pid)
         if self.process.stdin and isinstance(stdin, (str, bytes)):
@@ -199,10 +200,10 @@ class Job:
         if policy:
             command += ["-p", policy]
         if code is None:
-            return command
+            return [*command, *self.arguments]
         program = self.directory.parent / f"{self.directory.name}.py"
         program.write_bytes(code if isinstance(code, bytes) else textwrap.dedent(code).encode())
-        return [*command, program]
+        return [*command, program, *self.arguments]
 
     def read_line(self, stream=None):
         """The next line of a piped stream: an event to wait for."""

@@ -333,3 +333,29 @@ def test_a_program_cannot_leave_what_looks_like_its_kept_code(tmp_path, forged, 
     assert result.skipped() == {"code/run_x.json": reason, "code/run_x.py": reason}
     kept = [name for name in result.files() if name.startswith("code/run_")]
     assert len(kept) == 2 and result.manifest["code_path"] in kept
+
+
+# ---- standard input, arguments, environment ----
+
+READS = "import os, sys\nprint(sys.argv[1:], os.environ['A'], sys.stdin.read())"
+
+
+def test_arguments_environment_and_short_input_are_in_the_record(base_tree, tmp_path):
+    spec = {"tree": cells.tree_path("base"), "code": READS, "args": ["x"], "env": {"A": "1"}, "stdin": "text", "output_dir": "out", "persist_code": True}
+    directory = cells.new_directory(cells.caller())
+    assert cells.hotcell("run", "--spec", "-", stdin=None, input=json.dumps(spec), cwd=directory).stdout == "['x'] 1 text\n"
+    program = next((directory / "out" / "code").glob("*.py"))
+    done = cells.hotcell("replay", program, cwd=directory)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_stream_is_missing_in_the_record(base_tree):
+    result = cells.run(READS, "--persist-code", "--stdin", "-", "--env", "A=1", stdin="text", arguments=["x"])
+    program = next((result.output / "code").glob("*.py"))
+    done = cells.hotcell("replay", program)
+    assert done.returncode == 65 and "the program's standard input is not in the record: give --stdin FILE" in done.stderr
+    again = cells.new_directory(cells.caller()) / "input"
+    for content, status in (("text", 0), ("other", 1)):
+        again.write_text(content)
+        done = cells.hotcell("replay", "--stdin", again, program)
+        assert done.returncode == status, done

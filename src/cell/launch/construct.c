@@ -24,7 +24,8 @@
 void hc_launch_close_childs_ends(struct hc_launch *l)
 {
     struct hc_plan *p = &l->plan;
-    int *const fds[] = {&p->sync_fd, &p->stdout_fd, &p->stderr_fd, &p->handover_fd, &p->status_fd};
+    int *const fds[] = {&p->sync_fd,   &p->stdin_fd,    &p->stdout_fd,
+                        &p->stderr_fd, &p->handover_fd, &p->status_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         hc_close_fd(fds[i]);
 }

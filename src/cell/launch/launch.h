@@ -14,6 +14,12 @@
 #define HC_ZYGOTE_FIRST_ID 2000 /* number inside a zygote's user namespace of the first uid of its block */
 #define HC_ZYGOTE_IDS      256  /* most uids in a block, so most cells of a zygote that live at one time */
 
+/* The standard input of a job, or of a session's run. (feed.c) */
+struct hc_feed {
+    int fd;    /* the cell's end of a pipe, owned; -1: none, or given to the cell */
+    int pidfd; /* of the process that fills the pipe, owned; -1: there is none */
+};
+
 struct hc_launch {
     struct hc_run *run;             /* what is to be run; borrowed */
     struct hc_manifest *m;          /* gets what the launcher finds out; borrowed */
@@ -34,7 +40,8 @@ struct hc_launch {
     /* The launcher's ends, owned; the child's ends are in `plan`. -1: not open. */
     int sync_fd, stdout_fd, stderr_fd, control_fd, status_fd;
     int output_fd, tmp_fd; /* roots of the cell's /output and /tmp, owned; -1: not there yet */
-    char **env;            /* environment of the shim, NULL-terminated; owned */
+    struct hc_feed feed;
+    char **env; /* environment of the shim, NULL-terminated; owned */
     /* Times at which the launch began; the cell was built (CLOCK_MONOTONIC, us). */
     int64_t t_start, t_started;
     enum hc_collected collected; /* what ended the collection of files; set by hc_launch_keep */
@@ -48,7 +55,8 @@ void hc_launch_supervisor(struct hc_launch *l); /* fill the "given" members of l
 /* Fill the members of a manifest that are known before the launch. */
 int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err);
 
-/* True if the program is longer than limits.code: then it is rejected in `m` without a cell. */
+/* True if the program is longer than limits.code, or the policy refuses its standard input or environment:
+ * then it is rejected in `m` without a cell. */
 bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *policy, struct hc_manifest *m);
 
 /* hc_launch_first_stamp: the time from which on changed files are this job's (nanoseconds of
@@ -70,6 +78,13 @@ int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int 
                             struct hc_error *err);
 int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err);
+
+/* Make the pipe for a job with standard input, which is `stdin_fd` (lent; 0: what the job itself has), and
+ * fill it: at once if it all fits, else in a process that does nothing else. Nobody waits for that process:
+ * it ends when no process of the cell can read any more, and hc_feed_stop kills it. That returns the errno
+ * with which reading ended too early, or 0. (feed.c) */
+int hc_feed_start(struct hc_feed *f, const struct hc_job *job, int stdin_fd, struct hc_error *err);
+int hc_feed_stop(struct hc_feed *f);
 
 /* Find the place for the cell's cgroup. 1: it is l->parent; 0: there is none, and l->no_cgroup says why.
  * (limits.c) */

@@ -183,10 +183,13 @@ void hc_launch_leave(struct hc_launch *l, struct hc_parked *p)
     l->cgroup.fd = -1;
 }
 
-static int send_handover(const struct hc_launch *l, struct hc_error *err)
+static int send_handover(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_frame_head head = {.type = HC_FRAME_JOB, .flags = HC_FRAME_LAST};
-    return hc_packet_send(l->control_fd, &head, sizeof head, &l->plan.handover_fd, 1, MSG_DONTWAIT) < 0
+    hc_autofd input = hc_take(&l->feed.fd); /* ours must be closed: then the pipe ends with the cell */
+    const int fds[HC_JOB_FDS] = {l->plan.handover_fd, input};
+    const size_t count = input < 0 ? 1 : HC_JOB_FDS;
+    return hc_packet_send(l->control_fd, &head, sizeof head, fds, count, MSG_DONTWAIT) < 0
                ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "give the job to the cell")
                : 0;
 }

@@ -370,6 +370,7 @@ int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err)
         make_output_pipe(&l->stdout_fd, &p->stdout_fd, err) < 0 ||
         make_output_pipe(&l->stderr_fd, &p->stderr_fd, err) < 0)
         return -1;
+    p->stdin_fd = hc_take(&l->feed.fd);
     const struct timeval patience = {.tv_sec = CONSTRUCTION_SECONDS};
     return setsockopt(l->sync_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0
                ? hc_fail(err, errno, "setsockopt")

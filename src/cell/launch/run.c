@@ -201,6 +201,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
         .status_fd = -1,
         .output_fd = -1,
         .tmp_fd = -1,
+        .feed = {.fd = -1, .pidfd = -1},
     };
     l->t_start = hc_now_us();
     l->tree.root_fd = -1;
@@ -214,7 +215,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
     p->policy = r->policy;
     p->tree = p->shim = p->output = (struct hc_source){.fd = -1, .mount_fd = -1};
     p->devices_fd = -1;
-    p->sync_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
+    p->sync_fd = p->stdin_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
 }
 
 static void source_finish(struct hc_source *s)
@@ -227,6 +228,7 @@ static void source_finish(struct hc_source *s)
 void hc_launch_finish(struct hc_launch *l)
 {
     hc_supervise_kill(&l->sup);
+    (void)hc_feed_stop(&l->feed);
     hc_toolbox_free(l->sup.tools);
     hc_close_fd(&l->sup.pidfd);
     hc_listener_finish(&l->sup.listener);
@@ -295,9 +297,25 @@ static int prepare_tools(struct hc_launch *l, int64_t ahead, struct hc_error *er
                           &l->m->tools, &l->m->denials, err);
 }
 
+/* Called before the cell is built. A program that is only checked reads nothing. */
+static int prepare_stdin(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_run *r = l->run;
+    if (!r->job->has_stdin || r->job->check_only)
+        return 0;
+    return hc_feed_start(&l->feed, r->job, r->stdin_fd, err);
+}
+
+static void end_stdin(struct hc_launch *l)
+{
+    int error = hc_feed_stop(&l->feed);
+    if (error)
+        hc_launch_warn(l->m, "standard input could not be read to its end: %s", strerror(error));
+}
+
 static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
 {
-    if (prepare_tools(l, ahead, err) < 0)
+    if (prepare_tools(l, ahead, err) < 0 || prepare_stdin(l, err) < 0)
         return -1;
     struct hc_parked *parked = l->run->parked;
     if (!parked && hc_launch_prepare(l, err) < 0)
@@ -310,6 +328,7 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
     hc_launch_supervisor(l);
     hc_samples_begin(&l->m->samples, l->t_started, HC_SAMPLE_US);
     int rc = hc_supervise(&l->sup, err);
+    end_stdin(l);
     fill_timing(
         l); /* after a failure too: whether the program was begun decides whether it may be tried again */
     if (rc < 0)
@@ -325,12 +344,23 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
     return 0;
 }
 
+static bool refuse_input(const struct hc_job *job, const struct hc_policy *policy, struct hc_manifest *m)
+{
+    const char *rule = hc_job_refuse_input(job, policy, m->rejection.message, sizeof m->rejection.message);
+    if (!rule)
+        return false;
+    m->rejection.set = true;
+    (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "%s", rule);
+    hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
+    return true;
+}
+
 bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *policy, struct hc_manifest *m)
 {
     int64_t max = policy->limits.code_bytes;
     char text[32];
     if ((int64_t)job->code_len <= max)
-        return false;
+        return refuse_input(job, policy, m);
     m->rejection.set = true;
     (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "code_size");
     (void)snprintf(m->rejection.message, sizeof m->rejection.message,

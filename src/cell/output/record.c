@@ -206,6 +206,24 @@ static bool add_return(cJSON *to, const struct hc_return *r)
     return !text.failed && add_item(to, NULL, cJSON_CreateString(text.data));
 }
 
+#define STDIN_BYTES 65536 /* most bytes of standard input in a record */
+
+/* Is the job's standard input in its record? A stream, much of it, and what is no text are not. */
+static bool has_stdin(const struct hc_job *job)
+{
+    return job->stdin_data && job->stdin_len <= STDIN_BYTES &&
+           !memchr(job->stdin_data, '\0', job->stdin_len) &&
+           hc_utf8_valid(job->stdin_data, job->stdin_len, NULL);
+}
+
+static bool add_missing(cJSON *root, const struct hc_job *job)
+{
+    if (!job->has_stdin || has_stdin(job))
+        return true;
+    cJSON *list = cJSON_AddArrayToObject(root, "missing");
+    return add_item(list, NULL, cJSON_CreateString("stdin"));
+}
+
 static bool add_spec(cJSON *root, const struct hc_job *job)
 {
     cJSON *spec = cJSON_AddObjectToObject(root, "spec");
@@ -218,6 +236,12 @@ static bool add_spec(cJSON *root, const struct hc_job *job)
         ok = add_return(returns, &job->returns[i]);
     if (ok && job->vars_text)
         ok = add_item(spec, "vars", cJSON_CreateRaw(job->vars_text));
+    if (ok && job->args)
+        ok = add_item(spec, "args", cJSON_Duplicate(job->args, true));
+    if (ok && job->env)
+        ok = add_item(spec, "env", cJSON_Duplicate(job->env, true));
+    if (ok && has_stdin(job))
+        ok = add_item(spec, "stdin", cJSON_CreateString(job->stdin_data));
     if (ok && job->has_seed)
         ok = add_item(spec, "seed", cJSON_CreateNumber(job->seed));
     if (ok && job->tenant)
@@ -243,7 +267,8 @@ int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct h
               add_item(root, "started", cJSON_CreateString(m->started)) &&
               add_identity(root, "code", (double)m->code_bytes, NULL, m->code_sha256) &&
               add_identity(root, "tree", 0, m->policy->tree, m->tree_sha256) && add_inputs(root, m) &&
-              add_spec(root, job) && add_item(root, "policy", hc_policy_to_json(m->policy)) &&
+              add_spec(root, job) && add_missing(root, job) &&
+              add_item(root, "policy", hc_policy_to_json(m->policy)) &&
               add_item(root, "outcome", hc_record_outcome(m));
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
     cJSON_Delete(root);

@@ -93,6 +93,14 @@ static int make_cell(struct hc_session *s, struct hc_error *err)
                : 0;
 }
 
+static int check_env(const struct hc_session *s, struct hc_error *err)
+{
+    char why[256];
+    return hc_job_refuse_input(&s->job, &s->policy, why, sizeof why)
+               ? hc_fail_as(err, HC_EXIT_DATA, 0, "env: %s", why)
+               : 0;
+}
+
 static int start_session(struct hc_session *s, struct hc_error *err)
 {
     struct hc_launch *l = &s->launch;
@@ -101,7 +109,7 @@ static int start_session(struct hc_session *s, struct hc_error *err)
             err, HC_EXIT_CONFIG, 0,
             "policy '%s': a session cannot have processes \"fork\": its runs are one process each",
             s->policy.name);
-    if (hc_session_make_tools(s, err) < 0)
+    if (check_env(s, err) < 0 || hc_session_make_tools(s, err) < 0)
         return -1;
     if (hc_launch_describe(&s->run, s->m, s->ahead, err) < 0 || hc_weak_read(err) < 0 ||
         hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || make_cell(s, err) < 0 ||

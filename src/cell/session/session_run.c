@@ -119,7 +119,10 @@ static int send_next(struct hc_session *s, const struct hc_job *job, struct hc_e
     if (fd < 0)
         return -1;
     const struct hc_frame_head head = {.type = HC_FRAME_NEXT, .flags = HC_FRAME_LAST};
-    return hc_packet_send(s->launch.sup.control_fd, &head, sizeof head, &fd, 1, MSG_DONTWAIT) < 0 &&
+    hc_autofd input = hc_take(&s->launch.feed.fd);
+    const int fds[HC_JOB_FDS] = {fd, input};
+    const size_t count = input < 0 ? 1 : HC_JOB_FDS;
+    return hc_packet_send(s->launch.sup.control_fd, &head, sizeof head, fds, count, MSG_DONTWAIT) < 0 &&
                    !is_gone(errno)
                ? hc_fail(err, errno, "hand the run over")
                : 0;
@@ -501,8 +504,10 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         return rc < 0 ? -1 : 0;
     if (!passed)
         refuse_run(s);
-    else if (run_program(s, job, r->m, err) < 0)
+    else if ((job->has_stdin && hc_feed_start(&s->launch.feed, job, 0, err) < 0) ||
+             run_program(s, job, r->m, err) < 0)
         return -1;
+    (void)hc_feed_stop(&s->launch.feed);
     if (!sup->go_us)
         sup->go_us = hc_now_us(); /* the interpreter was ready, though it did not get to the program */
     hc_session_kill_unknown(s);

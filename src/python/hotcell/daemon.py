@@ -8,14 +8,14 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote_from_bytes, urlencode
 
 from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of, unexpected
 from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import contents, limits_of, path_of, returns_of, to_json
+from .staging import contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Toolbox, Tools, failure_of, tools_by_name
 from .wire import (Answer, Aside, Call, Connection, Flow, Notify, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
@@ -49,6 +49,7 @@ ABOUT = """A client of hotcelld, the daemon that runs jobs of its tenants in cel
 
 def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike"] = None,
             inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
+            input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
             limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None,
             memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
             persist_code: bool = False, labels: Optional[Mapping[str, str]] = None, interface: str = "python",
@@ -62,6 +63,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
         "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
         "return": returns_of(returns) or None,
+        "stdin": stdin_of(input), "args": list_of(args, "args") or None, "env": mapping_of(env, "env") or None,
     }
     return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
 
@@ -386,8 +388,8 @@ class Daemon:
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` are arguments of hotcell.run: policy and tree by their names, inputs, vars,
-        limits, timeout, memory, seed, returns, persist_code, labels, interface. `tools`, as of hotcell.run, run in this process.
-        `on_event`, a function or coroutine function, is called with each event as it comes, the output among them. If an
+        input, args, env, limits, timeout, memory, seed, returns, persist_code, labels, interface. `tools`, as of hotcell.run, run in
+        this process. `on_event`, a function or coroutine function, is called with each event as it comes, the output among them. If an
         exception ends the wait, the job is ended.
 
         Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for a request that the daemon refuses,

@@ -14,7 +14,7 @@ from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, L
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
-from .staging import Staging, limits_of, list_of, path_of, returns_of, to_json
+from .staging import Staging, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
@@ -28,6 +28,7 @@ Amount = Union[int, float, str]
 
 def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
         inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
+        input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
         output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
         seed: Optional[int] = None, returns: Optional[Sequence[str]] = None, persist_code: bool = False,
         tenant: Optional[str] = None, job_id: Optional[str] = None, labels: Optional[Mapping[str, str]] = None,
@@ -42,6 +43,9 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     tree        name or path of the root file system; None: the policy's tree
     inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
     vars        name: JSON value; the program gets a variable of that name
+    input       standard input of the program, as text or bytes; None: it is at its end from the start
+    args        arguments of the program, sys.argv[1:]
+    env         environment variables of the program, beside the policy's
     output_dir  directory for results; None: a temporary one, which goes with the Result, see Result.close and Result.save
     limits      members of a policy's "limits"; sizes are bytes or "512M", durations seconds or "90s"
     seed        makes random numbers and hashes repeatable, 0 to 4294967295
@@ -83,7 +87,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
 
 async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
                inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
-               output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
+               input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None,
+               env: Optional[Mapping[str, str]] = None, output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
                seed: Optional[int] = None, returns: Optional[Sequence[str]] = None, persist_code: bool = False,
                tenant: Optional[str] = None, job_id: Optional[str] = None,
                labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
@@ -209,7 +214,8 @@ class _Job:
     def _spec(self, code: str, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]],
               output_dir: Optional[PathLike], limits: Optional[Mapping[str, Amount]],
               timeout: Optional[Amount], memory: Optional[Amount], returns: Optional[Sequence[str]],
-              persist_code: bool, **plain: Any) -> Dict[str, Any]:
+              persist_code: bool, input: Union[None, str, bytes], args: Optional[Sequence[str]],
+              env: Optional[Mapping[str, str]], **plain: Any) -> Dict[str, Any]:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
         spec["code"] = code
@@ -217,9 +223,12 @@ class _Job:
                             ("limits", limits_of(limits, timeout=timeout, memory=memory)),
                             ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),
                             ("return", returns_of(returns)),
+                            ("args", list_of(args, "args")), ("env", mapping_of(env, "env")),
                             ("output_dir", path_of(output_dir, "output_dir") if output_dir is not None else None)):
             if value:
                 spec[name] = value
+        if input is not None:
+            spec["stdin"] = stdin_of(input)
         if self._tools:
             spec["tools"] = {name: tool.described() for name, tool in self._tools.items()}
         return spec

@@ -19,7 +19,7 @@ from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
-from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, to_json
+from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .turns import Turn
@@ -96,6 +96,7 @@ class Session:
     tenant, job_id, labels  are written into the manifests
     sign        key file to sign the manifests with
     tools       callables that runs may call as tools.NAME(...): a list, or name: callable; a Tool has limits
+    env         environment variables of the programs, beside the policy's
     binary      the hotcell command, see launcher.find_binary
 
     Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
@@ -110,7 +111,7 @@ class Session:
                  memory: Optional[Amount] = None, seed: Optional[int] = None, guard: Optional[bool] = None,
                  tenant: Optional[str] = None, job_id: Optional[str] = None,
                  labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
-                 tools: Optional[Tools] = None, binary: Optional[PathLike] = None) -> None:
+                 tools: Optional[Tools] = None, env: Optional[Mapping[str, str]] = None, binary: Optional[PathLike] = None) -> None:
         self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
         self._reason = "closed"
         self._writing = threading.Lock()
@@ -135,6 +136,8 @@ class Session:
                 command += ["--input", f"{name}={path}"]
             for name, text in mapping_of(labels, "labels").items():
                 command += ["--label", f"{name}={text}"]
+            for name, text in mapping_of(env, "env").items():
+                command += ["--env", f"{name}={text}"]
             if callables:
                 self._server = Server(callables)
                 self._server.start(self._loop)
@@ -172,8 +175,8 @@ class Session:
 
     def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
-            persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, check: bool = False,
-            on_event: Optional[Listener] = None) -> Run:
+            persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
+            args: Optional[Sequence[str]] = None, check: bool = False, on_event: Optional[Listener] = None) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
@@ -183,7 +186,7 @@ class Session:
         Ctrl-C in the main thread, or an exception of `on_event`, interrupts the run: it is raised when the run has ended, and
         the session goes on. A second ctrl-C ends the session.
         """
-        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs)
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args)
         with self._turn.taken():
             self._tools.errors.clear()
             self._show(on_event is not None)
@@ -499,15 +502,17 @@ class AsyncSession:
 
 def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
-             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, **other: Any) -> Dict[str, Any]:
+             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
+             args: Optional[Sequence[str]] = None, **other: Any) -> Dict[str, Any]:
     """The request for a run, see hotcell-session(1). InputError for inputs that are not valid, TypeError for an argument that
     a run does not take."""
     for name in other:
-        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "on_event", "check"},
-                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools") else "")
+        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "on_event", "check"},
+                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools", "env") else "")
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
-            "persist_code": persist_code, "inputs": contents(inputs)}
-    return {"code": code, **{name: value for name, value in rest.items() if value}}
+            "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args")}
+    given = {} if input is None else {"stdin": stdin_of(input)}
+    return {"code": code, **given, **{name: value for name, value in rest.items() if value}}
 
 
 def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Dict[str, Any]]:

@@ -11,7 +11,7 @@ import tempfile
 from collections import abc
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Type
+from typing import Any, Dict, List, Mapping, Optional, Type, Union
 
 from .errors import InputError
 from .values import write_file
@@ -76,6 +76,17 @@ def path_of(value: object, what: str) -> str:
 def limits_of(limits: object, **short: Any) -> Dict[str, Any]:
     """The members of a policy's "limits": those of `limits`, and those of `short`, which have arguments of their own."""
     return {**mapping_of(limits, "limits"), **{name: value for name, value in short.items() if value is not None}}
+
+
+def stdin_of(value: object) -> Union[None, str, Dict[str, str]]:
+    """A program's standard input as the member "stdin" of a spec, which has bytes, and text with NUL, as base64."""
+    if value is None or isinstance(value, str) and "\0" not in value:
+        return value
+    if isinstance(value, str):
+        value = value.encode("utf-8")
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {"data": base64.b64encode(value).decode("ascii")}
+    raise InputError(f"input: expected str or bytes, got {type(value).__name__}")
 
 
 def to_json(value: object, what: str = "vars") -> str:

@@ -20,8 +20,8 @@ NO_ROUTE = (97, 99, 101, 113)  # EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH, EHOST
 
 
 def advise(error, facts):
-    """The advice, or None. `facts`: inputs [(name, path)], limits {name: (value, words that raise it or None)}, input (how
-    the sender passes data), network, processes (whether the policy allows them)."""
+    """The advice, or None. `facts`: inputs [(name, path)], limits {name: (value, words that raise it or None)}, input, stdin
+    (how the sender passes data and standard input), network, processes (whether the policy allows them)."""
     for each in chain(error):
         for adviser in ADVISERS:
             try:
@@ -184,6 +184,14 @@ def working_files():
     return sorted(name for name in posix.listdir(".")[:1000] if not name.startswith(".") and name.isprintable())
 
 
+def of_input(error, facts):
+    """Of input() where descriptor 0 is the cell's /dev/null."""
+    import posix
+    if not isinstance(error, EOFError) or posix.fstat(0).st_mode & 0o170000 != 0o020000:
+        return None
+    return f"The job has no standard input; give it some with {facts['stdin']}."
+
+
 # ---- limits ----
 
 def of_memory(error, facts):
@@ -210,4 +218,4 @@ def say_limit(name, facts):
     return f"limits.{name} is {value}, {raised}."
 
 
-ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_memory, of_space)
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_input, of_memory, of_space)

@@ -12,6 +12,7 @@ FAR_LETTERS = "\u2e80"  # the first of those that need a font of their own, radi
 
 cell = ""  # file name of the guest's program
 sources = {}  # file name -> text of the program and of a session's earlier ones: for tracebacks, warnings and inspect
+given = [False]  # whether the last run had standard input, and its arguments
 before = {}  # module name -> function that is called with the module before it is executed
 after = {}  # module name -> list of functions that are called with the finished module
 
@@ -169,6 +170,27 @@ def install(filename, seed, figures, count, size):
         after["random"] = after["numpy.random.mtrand"] = [lambda module: module.seed(seed)]
     sys.meta_path.insert(0, Finder)
     sys.meta_path.append(Notebook)
+
+
+def feed(arguments, environment, has_input):
+    """Give the program its arguments, its environment and a sys.stdin. The present one was made over the cell's /dev/null if
+    this is a warm cell or a session, and has noted that it can seek."""
+    if arguments or len(given) > 1:
+        given[1:] = arguments
+        sys.argv = [cell, *arguments]
+    if environment:
+        import os
+        os.environ.update(environment)
+        if "TZ" in environment:
+            import time
+            time.tzset()
+    if has_input or given[0]:
+        given[0] = has_input
+        from io import BufferedReader, FileIO, TextIOWrapper
+        raw = FileIO(0, "r", closefd=False)
+        raw.name = "<stdin>"
+        sys.stdin = sys.__stdin__ = TextIOWrapper(BufferedReader(raw), "utf-8", "surrogateescape", "\n")
+        sys.stdin.mode = "r"
 
 
 def helpers():

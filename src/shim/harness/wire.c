@@ -57,11 +57,12 @@ static int await_packet(int fd, struct hc_error *err)
     return poll(&ready, 1, -1) < 0 && errno != EINTR ? hc_fail(err, errno, "wait for launcher") : 0;
 }
 
-/* One packet: 1 if it is this, 0 if it is another, -1; *passed gets what comes along, owned by the caller. */
-static int receive(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
+/* One packet: 1 if it is this, 0 if it is another, -1; `passed` gets what comes along, owned by the caller.
+ */
+static int receive(int fd, enum hc_frame_type type, int passed[HC_JOB_FDS], struct hc_error *err)
 {
     char data[sizeof(struct hc_frame_head) + 64];
-    struct hc_packet p = {.fds = passed, .room = 1};
+    struct hc_packet p = {.fds = passed, .room = HC_JOB_FDS};
     ssize_t n = hc_packet_receive(fd, data, sizeof data, &p, 0);
     if (n < 0 && errno == EAGAIN)
         return await_packet(fd, err);
@@ -78,25 +79,36 @@ static int receive(int fd, enum hc_frame_type type, int *passed, struct hc_error
     return hc_frame_parse(data, (size_t)n, &head, &payload, err) < 0 ? hc_ctx(err, "wait for launcher") : 1;
 }
 
-/* Block until the launcher says this. *passed gets what comes along, owned by the caller; -1: nothing. In a
+static void close_all(int fds[HC_JOB_FDS])
+{
+    for (size_t i = 0; i < HC_JOB_FDS; i++)
+        hc_close_fd(&fds[i]);
+}
+
+/* Block until the launcher says this. `passed` gets what comes along, owned by the caller; -1: nothing. In a
  * session there may still be what it said to one that has died since, or an answer that nobody waits for any
  * more. */
-static int await(int fd, enum hc_frame_type type, int *passed, struct hc_error *err)
+static int await(int fd, enum hc_frame_type type, int passed[HC_JOB_FDS], struct hc_error *err)
 {
     for (;;) {
-        hc_autofd along = -1;
-        int got = receive(fd, type, &along, err);
+        for (size_t i = 0; i < HC_JOB_FDS; i++)
+            passed[i] = -1;
+        int got = receive(fd, type, passed, err);
         if (got > 0)
-            *passed = hc_take(&along);
-        if (got)
-            return got < 0 ? -1 : 0;
+            return 0;
+        close_all(passed);
+        if (got < 0)
+            return -1;
     }
 }
 
 int hc_wire_await_go(int fd, struct hc_error *err)
 {
-    hc_autofd passed = -1;
-    return await(fd, HC_FRAME_GO, &passed, err);
+    int passed[HC_JOB_FDS];
+    if (await(fd, HC_FRAME_GO, passed, err) < 0)
+        return -1;
+    close_all(passed);
+    return 0;
 }
 
 void hc_wire_await_end(int fd)
@@ -113,20 +125,22 @@ void hc_wire_drop(int fd)
         ;
 }
 
-static int await_handover(int fd, enum hc_frame_type type, struct hc_error *err)
+static int await_handover(int fd, enum hc_frame_type type, int *input, struct hc_error *err)
 {
-    hc_autofd passed = -1;
-    if (await(fd, type, &passed, err) < 0)
+    int passed[HC_JOB_FDS];
+    *input = -1;
+    if (await(fd, type, passed, err) < 0)
         return -1;
-    return passed < 0 ? hc_fail(err, 0, "wait for launcher: no handover came along") : hc_take(&passed);
+    *input = passed[1];
+    return passed[0] < 0 ? hc_fail(err, 0, "wait for launcher: no handover came along") : passed[0];
 }
 
-int hc_wire_await_next(int fd, struct hc_error *err)
+int hc_wire_await_next(int fd, int *input, struct hc_error *err)
 {
-    return await_handover(fd, HC_FRAME_NEXT, err);
+    return await_handover(fd, HC_FRAME_NEXT, input, err);
 }
 
-int hc_wire_await_job(int fd, struct hc_error *err)
+int hc_wire_await_job(int fd, int *input, struct hc_error *err)
 {
-    return await_handover(fd, HC_FRAME_JOB, err);
+    return await_handover(fd, HC_FRAME_JOB, input, err);
 }

@@ -3,6 +3,7 @@
 #define HC_SHIM_HARNESS_WIRE_H
 
 #include "wire/frame.h"
+#include "wire/handover.h"
 
 /* Sends one message over the socket `fd`, in as many packets as it needs. */
 int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);
@@ -12,9 +13,9 @@ int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, 
  * allows. */
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
 
-/* Blocks until the launcher sends HC_FRAME_JOB. Returns the descriptor that came along, owned by the caller;
- * -1: an error. */
-int hc_wire_await_job(int fd, struct hc_error *err);
+/* Block until the launcher sends HC_FRAME_JOB: the handover that came along, owned by the caller; -1. *input
+ * gets the program's standard input, owned by the caller; -1: none came. */
+int hc_wire_await_job(int fd, int *input, struct hc_error *err);
 
 /* Blocks until the launcher sends HC_FRAME_GO. */
 int hc_wire_await_go(int fd, struct hc_error *err);
@@ -25,8 +26,7 @@ void hc_wire_await_end(int fd);
 /* Drops the packets that the launcher has sent so far, which were for a process that has ended since. */
 void hc_wire_drop(int fd);
 
-/* Blocks until the launcher sends HC_FRAME_NEXT. Returns the descriptor that came along, owned by the caller;
- * -1: an error. */
-int hc_wire_await_next(int fd, struct hc_error *err);
+/* The same for HC_FRAME_NEXT. */
+int hc_wire_await_next(int fd, int *input, struct hc_error *err);
 
 #endif
