@@ -1,7 +1,7 @@
 /* http.h - an HTTP client for hotcelld: its address, one connection for each request, the answer in pieces.
  *
- * It does not use libcurl, and so knows no https: libcurl loads some thirty libraries, which takes 20 ms, as much
- * as a whole warm run. The Python package can speak to a server that encrypts. */
+ * It does not use libcurl, and so knows no https: libcurl loads some thirty libraries, which takes 20 ms,
+ * as much as a whole warm run. The Python package can speak to a server that encrypts. */
 #ifndef HC_CLIENT_HTTP_H
 #define HC_CLIENT_HTTP_H
 

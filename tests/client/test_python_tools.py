@@ -280,7 +280,7 @@ def test_a_coroutine_whose_caller_is_interrupted_is_cancelled():
             ended.append(True)
 
     async def main():
-        call_tool(hotcell.Tool(hang), {})
+        call_tool(hotcell.Tool(hang), {}, hotcell.tools.Toolbox())
     loop = asyncio.new_event_loop()  # asyncio.run would not raise it here
     try:
         with pytest.raises(KeyboardInterrupt):

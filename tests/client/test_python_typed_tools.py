@@ -152,7 +152,7 @@ def test_a_result_that_would_lose_its_type_fails_with_advice():
 
     def give(what: str) -> object:
         return results[what]
-    for what, advice in (("day", "date is not: return its isoformat()"), ("amount", "Decimal is not: return str() of it")):
+    for what, advice in (("day", "date is not JSON: return its isoformat()"), ("amount", "Decimal is not JSON: return str() of it")):
         result = hotcell.run(f"tools.give('{what}')", tools=[give], **BOUNDS)
         assert result.error.type == "ToolError" and advice in result.error.message
     assert hotcell.run("[tools.give('colour'), tools.give('model')]", tools=[give], **BOUNDS).value == ["red", {"a": 1}]
@@ -160,7 +160,7 @@ def test_a_result_that_would_lose_its_type_fails_with_advice():
 
 def test_frames_and_arrays_come_with_advice():
     numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
-    for value, advice in ((pandas.DataFrame({"a": [1]}), "DataFrame is not: return its to_dict('records')"), (numpy.zeros(2), "its tolist()")):
+    for value, advice in ((pandas.DataFrame({"a": [1]}), "DataFrame is not JSON: return its to_dict('records')"), (numpy.zeros(2), "its tolist()")):
         with pytest.raises(TypeError) as error:
             typed.plain_of(value)
         assert advice in str(error.value)

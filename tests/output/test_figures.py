@@ -297,6 +297,13 @@ def test_two_plots_with_two_shows_are_two_figures(scientific, policy):
     assert [row["path"] for row in result.manifest["guest"]["figures"]] == [row["path"] for row in result.manifest["figures"]]
 
 
+@pytest.mark.parametrize("policy, said", [
+    ("default", "each show() ends its figures"), ("analysis", "each show() ends its figures"), ("charts", "plt.show() does nothing"),
+    ("statistics", "plt.show() saves and closes the current one")])
+def test_the_card_says_what_show_does(policy, said):
+    assert said in " ".join(cells.hotcell("policy", "card", policy).stdout.split())
+
+
 def test_show_ends_all_open_figures_but_empty_ones(scientific):
     result = draw(FIGURE + "figure(2); figure(3); plt.figure(); plt.show(); figure(4)", scientific)
     assert widths(result) == [2, 3, 4] and result.manifest["guest"]["warnings"] == [], result

@@ -240,4 +240,4 @@ def plain_of(value: Any) -> Any:
     advice = ("to_dict('records')" if is_frame(value) else "tolist()" if is_array(value)
               else "isoformat()" if isinstance(value, (datetime.date, datetime.time)) else "")
     how = f"its {advice}" if advice else "str() of it" if isinstance(value, (decimal.Decimal, uuid.UUID, pathlib.PurePath)) else "a JSON value"
-    raise TypeError(f"a tool's result is JSON, and {type(value).__name__} is not: return {how}")
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON: return {how}")

@@ -178,15 +178,18 @@ class Encoder:
         return self.writers[kind](self, value, depth + 1)
 
     def tag(self, name: str, content: Any) -> Dict[str, Any]:
+        """A value that JSON lacks."""
         self.tags = True
         return {f"${name}": content}
 
     def items(self, values: Any, depth: int) -> List[Any]:
+        """Each of the values as JSON."""
         if self.count + len(values) > self.most:
             raise TooLarge(f"more than {self.most} values")
         return [self.encode(item, depth + 1) for item in values]
 
     def mapping(self, value: Dict[Any, Any], depth: int) -> Any:
+        """A dict as an object, or with a tag if an object cannot say it."""
         pairs = list(value.items())
         plain = all(type(key) is str and _is_text(key) for key, _ in pairs)
         if plain and not (len(pairs) == 1 and pairs[0][0].startswith("$")):
@@ -202,6 +205,7 @@ class Inline(Encoder):
         self.room = room
 
     def put(self, array: Any) -> Any:
+        """The array as .npy in base64."""
         from io import BytesIO
 
         import numpy
@@ -213,6 +217,7 @@ class Inline(Encoder):
         return _base64(data.getvalue())
 
     def put_list(self, items: List[Any]) -> Any:
+        """The list as it is."""
         return items
 
 
@@ -226,11 +231,13 @@ class Packed(Encoder):
         self.arrays: Dict[str, Any] = {}
 
     def put(self, array: Any) -> Any:
+        """The name of the array in the file."""
         name = f"a{len(self.arrays)}"
         self.arrays[name] = array
         return name
 
     def put_list(self, items: List[Any]) -> Any:
+        """The name of an array that holds the list as JSON."""
         return self.put(_json_array(items))
 
 
@@ -497,6 +504,7 @@ class Decoder:
         self.count = 0
 
     def decode(self, node: Any, depth: int) -> Any:
+        """The value of a node."""
         self.count += 1
         if self.count > self.most or depth > 2 * DEEPEST:
             raise ValueError("too many values, or nested too deeply")
@@ -513,15 +521,18 @@ class Decoder:
         return {key: self.decode(item, depth + 1) for key, item in node.items()}
 
     def items(self, nodes: Any, depth: int) -> List[Any]:
+        """The values of the nodes of a list."""
         return [self.decode(item, depth + 1) for item in _expect(nodes, list)]
 
     def array(self, name: Any, kinds: str = PLAIN_KINDS) -> Any:
+        """An array of one dimension, whose dtype is of one of these kinds."""
         array = self.get(name)
         if array.ndim != 1 or array.dtype.kind not in kinds:
             raise ValueError("an array of a wrong kind")
         return array
 
     def list(self, content: Any) -> List[Any]:
+        """A long list of nodes, which may be in an array."""
         import json
         if isinstance(content, str):
             content = json.loads(self.array(content, "u").tobytes())

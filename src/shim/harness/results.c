@@ -8,6 +8,8 @@
 #include <math.h>
 #define OUTPUT "/output" /* the cell's directory for results */
 
+#define PLAIN_DEPTH 16 /* levels of lists and dicts in which plain JSON is looked for */
+
 /* Seconds that methods of the guest's objects may take, as they may never return. */
 #define WRITE_SECONDS 30 /* to write figures and variables into files */
 #define SHOW_SECONDS  5  /* to show the value: its repr and other forms */
@@ -77,9 +79,36 @@ static bool may_have_forms(PyObject *value)
     return PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_HEAPTYPE) && !PyType_Check(value);
 }
 
-/* Is JSON all that there is to the value? Strings that JSON cannot hold are not looked for in long texts: all
- * but ASCII goes to the frozen part. */
-static bool is_plain_json(PyObject *value)
+static bool is_plain_text(PyObject *value)
+{
+    return PyUnicode_CheckExact(value) && PyUnicode_IS_ASCII(value) &&
+           strlen(PyUnicode_AsUTF8(value)) == (size_t)PyUnicode_GET_LENGTH(value);
+}
+
+static bool is_plain_json(PyObject *value, int depth);
+
+static bool is_plain_list(PyObject *list, int depth)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+        if (!is_plain_json(PyList_GET_ITEM(list, i), depth + 1))
+            return false;
+    return true;
+}
+
+/* One key that begins with "$" would look like a tag of values.py. */
+static bool is_plain_dict(PyObject *dict, int depth)
+{
+    PyObject *key, *item; /* borrowed */
+    Py_ssize_t at = 0;
+    while (PyDict_Next(dict, &at, &key, &item))
+        if (!is_plain_text(key) || *PyUnicode_AsUTF8(key) == '$' || !is_plain_json(item, depth + 1))
+            return false;
+    return true;
+}
+
+/* Is JSON all that there is to the value? Only what is quickly seen to be plain counts: all else, such as
+ * text that is not ASCII, is left to the frozen part, which takes time to load. */
+static bool is_plain_json(PyObject *value, int depth)
 {
     int overflow;
     if (value == Py_None || PyBool_Check(value))
@@ -88,14 +117,17 @@ static bool is_plain_json(PyObject *value)
         return isfinite(PyFloat_AS_DOUBLE(value));
     if (PyLong_CheckExact(value))
         return PyLong_AsLongLongAndOverflow(value, &overflow) != -1 || !overflow;
-    return PyUnicode_CheckExact(value) && PyUnicode_IS_ASCII(value) &&
-           strlen(PyUnicode_AsUTF8(value)) == (size_t)PyUnicode_GET_LENGTH(value);
+    if (depth < PLAIN_DEPTH && PyList_CheckExact(value))
+        return is_plain_list(value, depth);
+    if (depth < PLAIN_DEPTH && PyDict_CheckExact(value))
+        return is_plain_dict(value, depth);
+    return is_plain_text(value);
 }
 
 /* Adds the form from which the Python package makes the value itself, if plain JSON is not that. */
 static void add_exact_form(PyObject *value, PyObject *forms, struct hc_report *report)
 {
-    if (is_plain_json(value))
+    if (is_plain_json(value, 0))
         return;
     hc_autopy *mime = hc_frozen_call("values", "tagged_mime", "()");
     hc_autopy *exact =
