@@ -37,12 +37,21 @@ struct hc_source {
     char target[80]; /* below the root, without leading slash; empty for the root itself and the shim */
 };
 
+/* A directory of the host in the cell. */
+struct hc_dir_source {
+    struct hc_source from;
+    const char *place; /* absolute path in the cell; borrowed */
+};
+
 struct hc_plan {
     const struct hc_policy *policy;
     struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
     struct hc_source inputs[HC_MAX_INPUTS];
     size_t input_count;
-    int devices_fd; /* a mount of the cell's own device nodes, or -1; owned */
+    struct hc_dir_source dirs[HC_MAX_DIRS];
+    size_t dir_count;
+    const char *workdir; /* directory of the cell that the program begins in; borrowed. NULL: /output */
+    int devices_fd;      /* a mount of the cell's own device nodes, or -1; owned */
     uid_t host_uid;
     gid_t host_gid;
     bool drop_groups;   /* the launcher is root: supplementary groups can and must go */

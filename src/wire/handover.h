@@ -3,8 +3,8 @@
  * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, each struct sock_filter[].
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
  * absent, "timeout": text, "figures", "figure_bytes", "value_bytes", "processes": bool, "network": bool,
- * "check": bool, "guard": bool, "learn": true | absent, "session": true | absent, "rules": {section: {key:
- * value}}, "returns":
+ * "check": bool, "guard": bool, "links": true | absent, "learn": true | absent, "session": true | absent,
+ * "rules": {section: {key: value}}, "returns":
  * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
  * | absent}. "rules" are the policy's (policy/rules.h); with guard off, the guard's rules are left out. The
  * handover to a copy of a zygote has no rules: the copy has them from the zygote, whose policy is the job's.
@@ -116,7 +116,8 @@ struct hc_handover_job {
     bool has_seed;
     uint32_t seed;
     bool session, check, guard, learn, network, processes;
-    int64_t figures;                   /* most figures */
+    bool links;      /* there may be symbolic links below /tmp: of a directory of the host */
+    int64_t figures; /* most figures */
     int64_t figure_bytes, value_bytes; /* most bytes of one figure, of the value */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */

@@ -12,7 +12,7 @@ from .daemon import checked, run_flow, spec_of
 from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .results import Check, Result, check_from_json, result_from_manifest
-from .staging import Staging, limits_of, list_of, path_of, to_json
+from .staging import Staging, dirs_of, limits_of, list_of, path_of, to_json
 from .tools import Server, Tool, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
+Directory = Union[PathLike, Mapping[str, PathLike]]
 
 DEFAULT_OUTPUT = "hotcell-output"  # the directory for results if the caller names none, as of hotcell(1)
 
@@ -33,7 +34,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         sign: Optional[PathLike] = None, guard: Optional[bool] = None, timeout: Optional[Amount] = None,
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
         wait: bool = False, tools: Optional[Tools] = None, outlive: bool = False, check: bool = False,
-        socket: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> Result:
+        socket: Optional[PathLike] = None, binary: Optional[PathLike] = None,
+        dirs: Optional[Sequence[Directory]] = None, workdir: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return its Result.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
@@ -56,8 +58,11 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     check       True: raise JobError unless the job ends well
     socket      address of the hotcelld that runs the job, see Daemon; None: $HOTCELL_SOCKET. Without an address, or if
                 $HOTCELL_SOCKET's daemon does not answer or cannot run this job, the command runs it on this host. A
-                daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step and outlive
+                daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step, outlive,
+                dirs and workdir
     binary      path of the hotcell command, see launcher.find_binary; the job then runs on this host
+    dirs        directories of this host that the program may read: paths, or {"host": path, "place": path in the cell}
+    workdir     directory of the cell that the program begins in; None: /output
 
     A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
     PolicyError, LaunchFailed, and for a job that a daemon runs also Problem, DaemonUnavailable and DaemonLost.
@@ -81,7 +86,8 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
                session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
                tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, socket: Optional[PathLike] = None,
-               binary: Optional[PathLike] = None) -> Result:
+               binary: Optional[PathLike] = None, dirs: Optional[Sequence[Directory]] = None,
+               workdir: Optional[PathLike] = None) -> Result:
     """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
     runs the job."""
     import asyncio
@@ -95,7 +101,7 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
         return job.result(await arun_command(job.command, job.stdin, job.serve(asyncio.get_running_loop()), outlive), check)
 
 
-NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive")
+NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive", "dirs", "workdir")
 
 
 def _check_outlive(outlive: Any) -> None:
@@ -177,14 +183,14 @@ class _Job:
     def _spec(self, code: str, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]],
               output_dir: Optional[PathLike], limits: Optional[Mapping[str, Amount]],
               timeout: Optional[Amount], memory: Optional[Amount], returns: Optional[Sequence[str]],
-              persist_code: bool, **plain: Any) -> Dict[str, Any]:
+              persist_code: bool, dirs: Optional[Sequence[Directory]], **plain: Any) -> Dict[str, Any]:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
         spec["code"] = code
         for name, value in (("policy", policy_argument(policy, self._staging)),
                             ("limits", limits_of(limits, timeout=timeout, memory=memory)),
                             ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),
-                            ("return", list_of(returns, "returns")),
+                            ("return", list_of(returns, "returns")), ("dirs", dirs_of(dirs)),
                             ("output_dir", path_of(output_dir, "output_dir") if output_dir is not None else None)):
             if value:
                 spec[name] = value
