@@ -262,6 +262,12 @@ static int read_policy(struct replay *r, struct hc_error *err)
 {
     if (load_policy(r, err) < 0)
         return -1;
+    if (r->job.dir_count || r->job.workdir)
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "%s: the program had directories of the host: a record gives none, as a program may "
+            "have left it (run the program with 'hotcell run --dir' instead)",
+            r->record_name);
     if (r->policy.tools.count)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "%s: the program had tools: a record does not say what is run on this host",

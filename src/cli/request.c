@@ -34,6 +34,7 @@ enum {
     OPT_STDIN,
     OPT_SEED,
     OPT_RETURN,
+    OPT_DIR,
     OPT_SPEC,
     OPT_SESSION,
     OPT_STEP,
@@ -68,6 +69,7 @@ static const struct {
     {{"output", required_argument, NULL, OPT_OUTPUT}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
     {{"policy", required_argument, NULL, OPT_POLICY}, OF_ALL},
     {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL & ~HC_OF_BATCH},
+    {{"dir", required_argument, NULL, OPT_DIR}, HC_OF_RUN | HC_OF_SESSION},
     {{"var", required_argument, NULL, OPT_VAR}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
     {{"label", required_argument, NULL, OPT_LABEL}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
     {{"env", required_argument, NULL, OPT_ENV}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
@@ -267,6 +269,8 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return hc_job_add_override(job, hc_option_by_flag("tree"), optarg, err);
     case OPT_INPUT:
         return hc_job_add_input(job, optarg, err);
+    case OPT_DIR:
+        return hc_job_add_dir(job, optarg, err);
     case OPT_VAR:
         return hc_job_add_var(job, optarg, err);
     case OPT_LABEL:

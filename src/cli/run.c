@@ -22,6 +22,8 @@ static const char help_head[] =
     "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
     "  -o, --output DIR          where files, figures and manifest.json go\n"
     "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
+    "      --dir HOST[:PLACE][:ro]\n"
+    "                            a directory of this host, read-only, at PLACE or at its own path\n"
     "      --var NAME=JSON       a value\n"
     "      --stdin FILE|-        the program's standard input\n"
     "      --env NAME=VALUE      an environment variable of the program\n"

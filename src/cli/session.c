@@ -16,6 +16,8 @@ static const char help_head[] =
     "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
     "  -o, --output DIR          where files and figures go\n"
     "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
+    "      --dir HOST[:PLACE][:ro]\n"
+    "                            a directory of this host, read-only, at PLACE or at its own path\n"
     "      --var NAME=JSON       a value\n"
     "      --seed N              make hashes and random numbers repeatable\n"
     "      --label NAME=VALUE    goes into the manifests\n\n"

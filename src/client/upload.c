@@ -43,6 +43,8 @@ int hc_upload_check(const struct hc_job *job, struct hc_error *err)
 {
     if (job->runner_form)
         return refuse_option(err, "df_paths", "the older runner's form is for --warm=no");
+    if (job->dir_count)
+        return refuse_option(err, "--dir", "it gives nobody directories of its host");
     if (job->policy && strchr(job->policy, '/'))
         return refuse_option(err, "--policy", "it has its policies by their names");
     for (size_t i = 0; i < hc_job_options_count; i++) {

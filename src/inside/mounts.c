@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 #define QUIET (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
@@ -142,8 +143,102 @@ static int attach_tmp(const struct hc_plan *plan, int root, struct hc_error *err
     return hc_take(&fd);
 }
 
+/* Most directories that places need: "/a/b/c" needs three. */
+#define MOST_PLACE_DIRS (HC_MAX_DIRS * HC_DIR_PLACE / 2)
+
+/* Make the directory `place`, and those above it, below `root`. */
+static int make_place(int root, const char *place, struct hc_error *err)
+{
+    char path[HC_DIR_PLACE + 1];
+    (void)snprintf(path, sizeof path, "%s", place + 1);
+    for (char *slash = strchr(path, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash)
+            *slash = '\0';
+        if (mkdirat(root, path, 0755) < 0 && errno != EEXIST)
+            return hc_fail(err, errno, "make %s", place);
+        if (!slash)
+            return 0;
+        *slash = '/';
+    }
+}
+
+/* Make a read-only overlay file system of the mount `top` over `bottom`, a path below `root`. The kernel
+ * finds layers by path alone: `top` stands on the tree's empty /output meanwhile. */
+static int make_overlay(int root, int top, const char *bottom, uint64_t attr, struct hc_error *err)
+{
+    char layers[32];
+    (void)snprintf(layers, sizeof layers, "output:%s", bottom);
+    const struct hc_fs_option opts[] = {{"lowerdir", 0, layers}, {NULL, 0, NULL}};
+    hc_autofd before = open(".", O_PATH | O_CLOEXEC);
+    if (before < 0)
+        return hc_fail(err, errno, "open the working directory");
+    if (hc_fs_attach(top, root, "output", err) < 0)
+        return -1;
+    if (fchdir(root) < 0)
+        return hc_fail(err, errno, "enter the tree");
+    hc_autofd fd = hc_fs_make("overlay", opts, attr, err);
+    if (fd < 0)
+        return -1;
+    if (umount2("output", MNT_DETACH | UMOUNT_NOFOLLOW) < 0 || fchdir(before) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "detach a layer");
+    return hc_take(&fd);
+}
+
+/* A root that has all of the tree, and empty directories for the host's directories to be mounted on. */
+static int make_root_with_places(const struct hc_plan *plan, int tree, struct hc_error *err)
+{
+    hc_autofd places = make_tmpfs(plan, 1 << 20, MOST_PLACE_DIRS, QUIET, err);
+    if (places < 0)
+        return -1;
+    for (size_t i = 0; i < plan->dir_count; i++)
+        if (!hc_path_covers("/tmp", plan->dirs[i].place) && make_place(places, plan->dirs[i].place, err) < 0)
+            return -1;
+    return make_overlay(tree, places, ".", QUIET | MOUNT_ATTR_RDONLY, err);
+}
+
+/* Attach the tree where the host has its /proc: any directory can be the mount point, as pivot_root moves the
+ * mount later. Returns a descriptor of the cell's root. */
+static int attach_root(const struct hc_plan *plan, struct hc_error *err)
+{
+    hc_autofd tree = mount_of_source(&plan->tree, err);
+    if (tree < 0)
+        return -1;
+    if (hc_move_mount(tree, AT_FDCWD, "/proc") < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
+    if (!plan->dir_count)
+        return hc_take(&tree);
+    hc_autofd root = make_root_with_places(plan, tree, err);
+    if (root < 0)
+        return -1;
+    if (hc_move_mount(root, AT_FDCWD, "/proc") < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
+    return hc_take(&root);
+}
+
+/* A directory of the host is never mounted itself, but below an overlay that only reads: so its FIFOs and
+ * sockets lead to nobody on the host, and locks are the cell's own. */
+static int attach_dir(const struct hc_dir_source *dir, int root, struct hc_error *err)
+{
+    hc_autofd fd = mount_of_source(&dir->from, err);
+    if (fd < 0 && err->sys == EINVAL)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "other file systems are mounted in it: give directories that have none");
+    hc_autofd shown = fd < 0 ? -1 : make_overlay(root, fd, "input", dir->from.attr, err);
+    if (shown < 0 || (hc_path_covers("/tmp", dir->place) && make_place(root, dir->place, err) < 0))
+        return -1;
+    return hc_fs_attach(shown, root, dir->place + 1, err);
+}
+
+static int attach_dirs(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    for (size_t i = 0; i < plan->dir_count; i++)
+        if (attach_dir(&plan->dirs[i], root, err) < 0)
+            return hc_ctx(err, "directory %.200s", plan->dirs[i].from.path);
+    return 0;
+}
+
 /* The tree becomes "/" and the host's root goes: see pivot_root(2), "pivot_root(".", ".")". */
-static int enter_root(int root, struct hc_error *err)
+static int enter_root(int root, const char *workdir, struct hc_error *err)
 {
     if (fchdir(root) < 0)
         return hc_fail(err, errno, "enter the tree");
@@ -151,8 +246,9 @@ static int enter_root(int root, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "pivot_root into the tree");
     if (umount2(".", MNT_DETACH) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "detach the host's root");
-    if (chdir("/output") < 0)
-        return hc_fail(err, errno, "enter /output");
+    if (chdir(workdir ? workdir : "/output") < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "the working directory %.200s",
+                          workdir ? workdir : "/output");
     return 0;
 }
 
@@ -170,25 +266,22 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     hc_autofd shim = mount_of_source(&plan->shim, err);
     if (shim < 0)
         return -1;
-    hc_autofd root = mount_of_source(&plan->tree, err);
+    hc_autofd root = attach_root(plan, err);
     if (root < 0)
         return -1;
     hc_autofd proc = has_proc(plan) ? make_proc(plan, err) : -1;
     if (proc < 0 && has_proc(plan))
         return -1;
-    /* Any directory can be the mount point: pivot_root moves the mount a few lines below. */
-    if (hc_move_mount(root, AT_FDCWD, "/proc") < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "attach the tree");
     if ((proc >= 0 && hc_fs_attach(proc, root, "proc", err) < 0) ||
-        hc_devices_attach(plan->devices_fd, root, err) < 0 || attach_inputs(plan, root, err) < 0)
+        hc_devices_attach(plan->devices_fd, root, err) < 0)
+        return -1;
+    hc_autofd tmp = attach_tmp(plan, root, err);
+    if (tmp < 0 || attach_dirs(plan, root, err) < 0 || attach_inputs(plan, root, err) < 0)
         return -1;
     hc_autofd output = attach_output(plan, root, err);
     if (output < 0)
         return -1;
-    hc_autofd tmp = attach_tmp(plan, root, err);
-    if (tmp < 0)
-        return -1;
-    if (enter_root(root, err) < 0)
+    if (enter_root(root, plan->workdir, err) < 0)
         return -1;
     *out = (struct hc_mounted){-1, -1, -1, -1};
     if ((out->output_fd = reopen_dir("/output", err)) < 0 || (out->tmp_fd = reopen_dir("/tmp", err)) < 0)

@@ -37,21 +37,30 @@ struct hc_source {
     char target[80]; /* below the root, without leading slash; empty for the root itself and the shim */
 };
 
+/* A directory of the host in the cell. */
+struct hc_dir_source {
+    struct hc_source from;
+    const char *place; /* absolute path in the cell; borrowed */
+};
+
 struct hc_plan {
     const struct hc_policy *policy;         /* the effective policy; borrowed */
     struct hc_source tree, shim, output;    /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
     struct hc_source inputs[HC_MAX_INPUTS]; /* files and directories below /input */
     size_t input_count;                     /* used entries of `inputs` */
-    int devices_fd;     /* a mount of the cell's own device nodes, owned; -1: the host's nodes are mounted */
-    uid_t host_uid;     /* the cell's ids on the host */
-    gid_t host_gid;     /* likewise */
-    bool drop_groups;   /* the launcher is root: supplementary groups can and must go */
-    bool rlimit_pids;   /* no pids controller: set RLIMIT_NPROC */
-    bool rlimit_memory; /* no memory controller: set RLIMIT_DATA, in case a process outruns the watch */
-    bool zygote;        /* the cell makes cells: it has no Landlock, which would refuse its mounts, and with
-                           `drop_groups` it keeps the right to change its ids */
-    int sync_fd;        /* the child's end of the construction socket, owned */
-    int stdin_fd;       /* child's end of the pipe for standard input, owned; -1: the cell's /dev/null */
+    struct hc_dir_source dirs[HC_MAX_DIRS];
+    size_t dir_count;
+    const char *workdir; /* directory of the cell that the program begins in; borrowed. NULL: /output */
+    int devices_fd;      /* a mount of the cell's own device nodes, owned; -1: the host's nodes are mounted */
+    uid_t host_uid;      /* the cell's ids on the host */
+    gid_t host_gid;      /* likewise */
+    bool drop_groups;    /* the launcher is root: supplementary groups can and must go */
+    bool rlimit_pids;    /* no pids controller: set RLIMIT_NPROC */
+    bool rlimit_memory;  /* no memory controller: set RLIMIT_DATA, in case a process outruns the watch */
+    bool zygote;         /* the cell makes cells: it has no Landlock, which would refuse its mounts, and with
+                            `drop_groups` it keeps the right to change its ids */
+    int sync_fd;         /* the child's end of the construction socket, owned */
+    int stdin_fd;        /* child's end of the pipe for standard input, owned; -1: the cell's /dev/null */
     int stdout_fd, stderr_fd, handover_fd, status_fd; /* the child's ends, owned (enum hc_cell_fd) */
     struct sock_fprog filter;                         /* the first filter; of a zygote, its own */
     char **env;                                       /* of the shim, NULL-terminated; borrowed */

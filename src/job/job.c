@@ -23,6 +23,7 @@ void hc_job_finish(struct hc_job *job)
         free(job->inputs[i].name);
         free(job->inputs[i].path);
     }
+    hc_job_free_dirs(job);
     cJSON_Delete(job->vars);
     free(job->vars_text);
     free(job->given);

@@ -5,9 +5,12 @@
 #include "policy/interface.h"
 #include "policy/options.h"
 
+#include <string.h>
 #define HC_MAX_INPUTS  64 /* most inputs of a job */
 #define HC_MAX_RETURNS 64 /* most variables that a job returns */
-#define HC_JOB_NAME    64 /* most bytes of an id, and of the name of an input, a variable or a label */
+#define HC_MAX_DIRS    16
+#define HC_DIR_PLACE   1024 /* most bytes of a directory's place in the cell */
+#define HC_JOB_NAME    64   /* most bytes of an id, and of the name of an input, a variable or a label */
 #define HC_BOM         "\xef\xbb\xbf" /* may stand before a program's code; the handover leaves it out */
 
 /* What the file becomes as the value of the program's variable. */
@@ -35,6 +38,16 @@ struct hc_return {
     const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
 };
 
+/* What a program may do with a directory of the host. */
+enum hc_dir_mode {
+    HC_DIR_RO /* read what is in it */
+};
+/* A directory of the host that the program finds in its cell. */
+struct hc_dir {
+    char *host;  /* owned; as the caller named it */
+    char *place; /* owned; absolute path in the cell (hc_dir_bad_place); NULL: the host's absolute path */
+    enum hc_dir_mode mode;
+};
 /* Commands that take options of a job (hc_job_option.commands); HC_OF_SERVE is `hotcell mcp`. */
 enum { HC_OF_RUN = 1, HC_OF_CHECK = 2, HC_OF_SESSION = 4, HC_OF_SERVE = 8, HC_OF_BATCH = 16 };
 
@@ -74,6 +87,8 @@ struct hc_job {
     size_t code_len; /* bytes of `code` */
     struct hc_input inputs[HC_MAX_INPUTS]; /* files for the program */
     size_t input_count;                    /* used entries of `inputs` */
+    struct hc_dir dirs[HC_MAX_DIRS];
+    size_t dir_count;
     cJSON *vars;      /* variables for the program: an object name -> value, only for checks; NULL: none */
     char *vars_text;  /* the same as JSON text with numbers as written; NULL: none */
     char *given;      /* inputs of a session's run with their content, as JSON; NULL: none */
@@ -147,6 +162,8 @@ int hc_job_set(struct hc_job *job, const struct hc_job_option *row, const char *
  * functions: HC_EXIT_USAGE. */
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err);
+/* HOST[:PLACE][:MODE] */
+int hc_job_add_dir(struct hc_job *job, const char *text, struct hc_error *err);
 /* NAME or NAME=FORMAT */
 int hc_job_add_return(struct hc_job *job, const char *assignment, struct hc_error *err);
 /* NAME=COMMAND */
@@ -187,6 +204,19 @@ const char *hc_job_refuse_input(const struct hc_job *job, const struct hc_policy
 
 /* Check a tenant's name or a job's id. HC_EXIT_DATA. */
 int hc_job_check_id(const char *id, struct hc_error *err);
+
+const char *hc_dir_mode_name(enum hc_dir_mode mode); /* "ro" */
+
+/* Why a directory of the host cannot have this path in a cell, whatever is in its tree; NULL: it can. */
+const char *hc_dir_bad_place(const char *place);
+
+/* Is the absolute path `path` the directory `above`, or below it? Both have no slash at the end, except "/".
+ * Inline: the shim needs it too, and nothing else of how a job is read. */
+static inline bool hc_path_covers(const char *above, const char *path)
+{
+    size_t len = strcmp(above, "/") == 0 ? 0 : strlen(above);
+    return strncmp(path, above, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
 
 enum hc_input_format hc_input_format_of(const char *path); /* by extension, case ignored */
 

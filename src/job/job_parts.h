@@ -30,6 +30,11 @@ int hc_job_put_input(struct hc_job *job, const char *name, const char *path, enu
 int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node,
                       const char *name, char **file, struct hc_error *err);
 
+/* Add a directory of the host; `place` and `mode` NULL: their defaults. Returns what is wrong, or NULL: it
+ * was added. (job_dirs.c) */
+const char *hc_job_put_dir(struct hc_job *job, const char *host, const char *place, const char *mode);
+void hc_job_free_dirs(struct hc_job *job);
+
 /* Add a returned variable; `text` is NAME or NAME=FORMAT. Returns what is wrong, or NULL: it was added. */
 const char *hc_job_put_return(struct hc_job *job, const char *text);
 

@@ -122,6 +122,45 @@ static int parse_inputs(struct spec *s, const cJSON *node, struct hc_error *err)
     return parse_input_map(s, node, false, err);
 }
 
+/* The text of a member of a directory, or NULL if it has no such member; false: it is no string. */
+static bool text_of(const cJSON *entry, const char *name, const char **out)
+{
+    const cJSON *member = cJSON_GetObjectItemCaseSensitive(entry, name);
+    *out = cJSON_IsString(member) ? member->valuestring : NULL;
+    return !member || *out;
+}
+
+static int parse_dir(struct spec *s, const cJSON *entry, struct hc_error *err)
+{
+    const char *host, *place, *mode;
+    const cJSON *member;
+    cJSON_ArrayForEach(member, entry)
+    {
+        if (strcmp(member->string, "host") != 0 && strcmp(member->string, "place") != 0 &&
+            strcmp(member->string, "mode") != 0)
+            return hc_json_fail(s->json, member, true, err, "dirs: unknown member '%.64s'", member->string);
+    }
+    if (!cJSON_IsObject(entry) || !text_of(entry, "host", &host) || !text_of(entry, "place", &place) ||
+        !text_of(entry, "mode", &mode) || !host)
+        return hc_json_fail(s->json, entry, false, err,
+                            "dirs: expected an object of 'host', 'place' and 'mode', which are strings");
+    const char *bad = hc_job_put_dir(s->job, host, place, mode);
+    return bad ? hc_json_fail(s->json, entry, false, err, "dirs: '%.200s': %s", host, bad) : 0;
+}
+
+static int parse_dirs(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsArray(node))
+        return wrong_type(s, node, "a list of objects", err);
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, node)
+    {
+        if (parse_dir(s, entry, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsObject(node))
@@ -340,11 +379,14 @@ static int parse_stdin(struct spec *s, const cJSON *node, struct hc_error *err)
 
 /* The members of a spec of each form, in addition to those with rows in job_options.def. */
 static const struct member own_form[] = {
-    {"code", parse_code},     {"inputs", parse_inputs}, {"vars", parse_vars},
-    {"policy", parse_policy}, {"tree", parse_tree},     {"output_dir", parse_output_dir},
-    {"limits", parse_limits}, {"labels", parse_labels}, {"seed", parse_seed},
-    {"return", parse_return}, {"tools", parse_tools},   {"stdin", parse_stdin},
-    {"args", parse_args},     {"env", parse_env},       {NULL, NULL},
+    {"code", parse_code},     {"inputs", parse_inputs},
+    {"vars", parse_vars},     {"policy", parse_policy},
+    {"tree", parse_tree},     {"output_dir", parse_output_dir},
+    {"limits", parse_limits}, {"labels", parse_labels},
+    {"seed", parse_seed},     {"return", parse_return},
+    {"tools", parse_tools},   {"dirs", parse_dirs},
+    {"stdin", parse_stdin},   {"args", parse_args},
+    {"env", parse_env},       {NULL, NULL},
 };
 
 static const struct member runner_form[] = {

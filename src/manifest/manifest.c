@@ -56,6 +56,8 @@ void hc_manifest_finish(struct hc_manifest *m)
     for (size_t i = 0; i < m->skipped_count; i++)
         free(m->skipped[i].path);
     free(m->skipped);
+    for (size_t i = 0; i < m->dir_count; i++)
+        free(m->dirs[i].place);
     free(m->code_path);
     cJSON_Delete(m->rejection.findings);
     cJSON_Delete(m->check);
@@ -573,6 +575,18 @@ static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)
     }
 }
 
+static void put_dirs(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *dirs = put_list(d, root, "dirs");
+    for (size_t i = 0; i < m->dir_count; i++) {
+        cJSON *entry = put_object(d, dirs, NULL);
+        bool escaped = put_name(d, entry, "host", m->dirs[i].host);
+        if (put_name(d, entry, "place", m->dirs[i].place) || escaped)
+            put_bool(d, entry, "escaped", true);
+        put_text(d, entry, "mode", m->dirs[i].mode);
+    }
+}
+
 static cJSON *build_document(const struct hc_manifest *m)
 {
     struct doc d = {.ok = true};
@@ -601,6 +615,8 @@ static cJSON *build_document(const struct hc_manifest *m)
     put_limits(&d, root, m);
     put_layers(&d, root, m);
     put_sources(&d, root, m);
+    if (m->dir_count)
+        put_dirs(&d, root, m);
     put_text_or_null(&d, root, "started", m->started);
     put_text_or_null(&d, root, "finished", m->finished);
     if (d.ok)

@@ -66,6 +66,12 @@ struct hc_manifest_input {
     char sha256[HC_SHA256_HEX]; /* of its content */
 };
 
+/* A directory of the host that the program found in its cell. */
+struct hc_manifest_dir {
+    const char *host; /* as the caller named it */
+    char *place;      /* path in the cell; owned */
+    const char *mode; /* static */
+};
 enum { /* numbers of the rows of layer.def */
 #define HC_LAYER_ROW(name, text) HC_LAYER_##name,
 #include "manifest/layer.def"
@@ -126,6 +132,8 @@ struct hc_manifest {
     enum hc_tree_check tree_checked; /* how thoroughly the tree was compared with its record from the build */
     struct hc_manifest_input inputs[HC_MAX_INPUTS]; /* the job's inputs, in their order */
     size_t input_count;                             /* used entries of `inputs` */
+    struct hc_manifest_dir dirs[HC_MAX_DIRS];
+    size_t dir_count;
     char started[40], finished[40]; /* when the launch began and the job ended: RFC 3339, UTC, milliseconds */
 };
 

@@ -20,6 +20,7 @@ static const char *const kinds[] = {
     [HC_RULE_FOLDER] = "the name of a directory",
     [HC_RULE_NAMES] = "a list of strings",
     [HC_RULE_PLACES] = "a list of directories",
+    [HC_RULE_HOST_DIRS] = "a list of absolute paths",
     [HC_RULE_MAP] = "an object of strings",
     [HC_RULE_ALLOWED_CALLS] = "a list of strings",
     [HC_RULE_DENIED_CALLS] = "a list of strings",
@@ -44,8 +45,8 @@ const char *hc_rules_section(size_t index)
 
 static bool is_list(enum hc_rule_kind kind)
 {
-    return kind == HC_RULE_NAMES || kind == HC_RULE_PLACES || kind == HC_RULE_ROWS ||
-           kind == HC_RULE_ALLOWED_CALLS || kind == HC_RULE_DENIED_CALLS;
+    return kind == HC_RULE_NAMES || kind == HC_RULE_PLACES || kind == HC_RULE_HOST_DIRS ||
+           kind == HC_RULE_ROWS || kind == HC_RULE_ALLOWED_CALLS || kind == HC_RULE_DENIED_CALLS;
 }
 
 /* The row of a key; a '+' at the key's end sets `*adds`, and only keys of lists may have one. */
@@ -192,8 +193,9 @@ static int check_calls(const struct place *at, const cJSON *node, bool allowed, 
     return 0;
 }
 
-/* A relative path would mean nothing: programs change their directory. */
-static int check_places(const struct place *at, const cJSON *node, struct hc_error *err)
+/* A relative path would mean nothing: programs change their directory. `of_host`: neither would "~" and ".",
+ * as a policy is the same for all who use it. */
+static int check_places(const struct place *at, const cJSON *node, bool of_host, struct hc_error *err)
 {
     if (check_names(at, node, NULL, err) < 0)
         return -1;
@@ -201,6 +203,9 @@ static int check_places(const struct place *at, const cJSON *node, struct hc_err
     cJSON_ArrayForEach(item, node)
     {
         const char *path = item->valuestring;
+        if (of_host && *path != '/')
+            return hc_json_fail(at->json, item, false, err, "%s.%s: expected an absolute path, got '%.80s'",
+                                at->section, at->key, path);
         if (*path != '/' && *path != '~' && strcmp(path, ".") != 0)
             return hc_json_fail(at->json, item, false, err,
                                 "%s.%s: expected an absolute path, one from \"~\", or \".\", got '%.80s'",
@@ -315,7 +320,8 @@ static int check_value(const struct place *at, const struct hc_rule *r, const cJ
     case HC_RULE_CHOICE:
         return check_choice(at, node, r->choices, err);
     case HC_RULE_PLACES:
-        return check_places(at, node, err);
+    case HC_RULE_HOST_DIRS:
+        return check_places(at, node, r->kind == HC_RULE_HOST_DIRS, err);
     case HC_RULE_NAMES:
         return check_names(at, node, r->choices, err);
     case HC_RULE_ALLOWED_CALLS:
@@ -428,7 +434,8 @@ cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
     for (size_t i = 0; out && i < hc_rules_count; i++) {
         const struct hc_rule *r = &hc_rules[i];
         const cJSON *value = hc_rules_get(rules, r->section, r->key);
-        bool launchers = strcmp(r->section, "redact") == 0 || strcmp(r->section, "syscalls") == 0;
+        bool launchers = strcmp(r->section, "redact") == 0 || strcmp(r->section, "syscalls") == 0 ||
+                         strcmp(r->section, "dirs") == 0;
         if (!value || (r->guard && !guard) || launchers)
             continue;
         cJSON *section = cJSON_GetObjectItemCaseSensitive(out, r->section);

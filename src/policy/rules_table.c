@@ -125,6 +125,8 @@ const struct hc_rule hc_rules[] = {
      "Directories outside those of \"read\" and \"write\" for which \"risky_message\" is used."},
     {"files", "risky_message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "Message for reading or writing a file in a directory of \"risky\"; {path} stands for the file."},
+    {"dirs", "ro", HC_RULE_HOST_DIRS, false, 0, NULL, NULL,
+     "Directories of the host that a job may be given to read, whole or in part; without this list, all that the caller can read. The paths are real ones, without symbolic links and without a slash at the end."},
     {"modules", "scrub", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Modules that the program does not find in sys.modules."},
     {"modules", "replace", HC_RULE_ROWS, true, 0, NULL, replace_fields,

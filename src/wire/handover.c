@@ -106,6 +106,7 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
            cJSON_AddNumberToObject(root, "tmp", (double)p->limits.tmp_bytes) &&
            cJSON_AddBoolToObject(root, "check", job->check_only) &&
            cJSON_AddBoolToObject(root, "guard", p->guard == HC_GUARD_ON) &&
+           (!job->dir_count || cJSON_AddBoolToObject(root, "links", true)) &&
            (!p->learn || cJSON_AddBoolToObject(root, "learn", true)) &&
            cJSON_AddBoolToObject(root, "network", p->network == HC_NETWORK_LOOPBACK) &&
            cJSON_AddBoolToObject(root, "processes", p->processes == HC_PROCESSES_FORK);
@@ -232,6 +233,7 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .session = hc_json_is_true(root, "session"),
         .check = hc_json_is_true(root, "check"),
         .guard = hc_json_is_true(root, "guard"),
+        .links = hc_json_is_true(root, "links"),
         .learn = hc_json_is_true(root, "learn"),
         .network = hc_json_is_true(root, "network"),
         .processes = hc_json_is_true(root, "processes"),

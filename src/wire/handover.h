@@ -5,6 +5,7 @@
  * absent, "timeout": text, "interface": text | absent, "figures", "figure_bytes", "value_bytes", "processes":
  * bool, "network": bool, "check": bool, "guard": bool, "learn": true | absent, "session": true | absent,
  * "rules": {section: {key: value}}, "returns":
+ * "check": bool, "guard": bool, "links": true | absent, "learn": true | absent, "session": true | absent,
  * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
  * | absent}. "rules" are the policy's (policy/rules.h); with guard off, the guard's rules are left out. The
  * handover to a copy of a zygote has no rules: the copy has them from the zygote, whose policy is the job's.
@@ -123,8 +124,9 @@ struct hc_handover_job {
     bool has_seed;                    /* the job gives a seed */
     uint32_t seed;                    /* of the hashes of str and of random; used if `has_seed` */
     bool session, check, guard, learn, network, processes; /* of the job and its policy, as in the document */
-    int64_t figures;                                       /* most figures */
-    int64_t figure_bytes, value_bytes;                     /* most bytes of one figure, of the value */
+    bool links;      /* there may be symbolic links below /tmp: of a directory of the host */
+    int64_t figures; /* most figures */
+    int64_t figure_bytes, value_bytes; /* most bytes of one figure, of the value */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */
     const cJSON *args, *env;      /* a list and an object of strings, which Python reads */

@@ -49,7 +49,8 @@ struct hc_launch {
 
 /* Set up and free a launch, and steps that several stages share. (run.c) */
 void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m);
-void hc_launch_finish(struct hc_launch *l);     /* kills the cell's processes */
+void hc_launch_finish(struct hc_launch *l); /* kills the cell's processes */
+void hc_source_finish(struct hc_source *s);
 void hc_launch_supervisor(struct hc_launch *l); /* fill the "given" members of l->sup */
 
 /* Fill the members of a manifest that are known before the launch. */
@@ -79,6 +80,15 @@ int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int 
 int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err);
 
+/* Let the mount of `s`, which only its owner may read or write, show it as owned by the guest's per-job uid.
+ * `remedy` is for the message if its file system cannot do that. (prepare.c) */
+int hc_launch_map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err);
+/* Directories of the host. hc_launch_prepare_dirs: open and check them. hc_launch_clone_dirs: as root, clone
+ * their mounts. hc_launch_rules_with_dirs: the policy's rules, in which the guard lets the program read them;
+ * the caller owns the object, NULL: no memory. (dirs.c) */
+int hc_launch_prepare_dirs(struct hc_launch *l, struct hc_error *err);
+int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err);
+cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l);
 /* Make the pipe for a job with standard input, which is `stdin_fd` (lent; 0: what the job itself has), and
  * fill it: at once if it all fits, else in a process that does nothing else. Nobody waits for that process:
  * it ends when no process of the cell can read any more, and hc_feed_stop kills it. That returns the errno

@@ -110,6 +110,8 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
     *why = job->has_seed                           ? "seed"
            : job->check_only                       ? "check"
            : policy->learn                         ? "learn"
+           : job->dir_count                        ? "dirs"
+           : job->workdir                          ? "workdir"
            : policy->output_mode == HC_OUTPUT_BIND ? "output.mode"
                                                    : input_trouble(job);
     if (!*why && !has_key(p, job, policy, key))

@@ -42,9 +42,7 @@ static bool have_sys_admin(void)
     return syscall(SYS_capget, &head, d) == 0 && (d[0].effective & (1u << CAP_SYS_ADMIN));
 }
 
-/* For files that only their owner may read or write: let the mount show them as owned by the guest's
- * per-job uid. */
-static int map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err)
+int hc_launch_map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err)
 {
     struct stat st;
     if (fstat(s->fd, &st) < 0)
@@ -191,14 +189,16 @@ static int clone_mounts(struct hc_launch *l, struct hc_error *err)
             return -1;
         if (fstat(s->fd, &st) < 0)
             return hc_fail(err, errno, "stat %s", s->path);
-        if (!(st.st_mode & S_IROTH) && map_owner(l, s, "make it readable for all", err) < 0)
+        if (!(st.st_mode & S_IROTH) && hc_launch_map_owner(l, s, "make it readable for all", err) < 0)
             return -1;
     }
+    if (hc_launch_clone_dirs(l, err) < 0)
+        return -1;
     if (p->output.fd < 0)
         return 0;
     if ((p->output.mount_fd = hc_source_clone(&p->output, false, err)) < 0)
         return -1;
-    return map_owner(l, &p->output, "use --output-mode capped", err);
+    return hc_launch_map_owner(l, &p->output, "use --output-mode capped", err);
 }
 
 static int add_env(struct hc_launch *l, size_t *n, const char *name, const char *value, struct hc_error *err)
@@ -307,11 +307,14 @@ static int get_filters(struct hc_launch *l, const char *cache, struct filters *o
 static int write_handover(struct hc_launch *l, const struct filters *f, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
-    struct hc_policy without_guard = *policy; /* lent like the original */
-    if (hc_weak(HC_WEAK_GUARD)) {
-        without_guard.guard = HC_GUARD_OFF;
-        policy = &without_guard;
-    }
+    struct hc_policy shims = *policy; /* lent like the original, but for the rules */
+    if (hc_weak(HC_WEAK_GUARD))
+        shims.guard = HC_GUARD_OFF;
+    cJSON *with_dirs = l->plan.dir_count ? hc_launch_rules_with_dirs(l) : NULL;
+    if (with_dirs)
+        shims.rules = with_dirs;
+    else if (l->plan.dir_count && policy->rules)
+        return hc_fail(err, ENOMEM, "handover");
     hc_autobuf bytes = {0};
     const struct hc_handover_filters filters = {.first = {f->first.data, f->first.len},
                                                 .report = {f->report.data, f->report.len},
@@ -319,7 +322,9 @@ static int write_handover(struct hc_launch *l, const struct filters *f, struct h
     const enum hc_handover_kind kind = l->plan.zygote   ? HC_HANDOVER_ZYGOTE
                                        : l->sup.adopted ? HC_HANDOVER_COPY
                                                         : HC_HANDOVER_CELL;
-    if (hc_handover_write(kind, l->run->job, policy, &filters, &bytes, err) < 0)
+    int rc = hc_handover_write(kind, l->run->job, &shims, &filters, &bytes, err);
+    cJSON_Delete(with_dirs);
+    if (rc < 0)
         return -1;
     l->plan.handover_fd = hc_sealed_memfd("hotcell-handover", bytes.data, bytes.len, err);
     return l->plan.handover_fd < 0 ? -1 : 0;
@@ -396,7 +401,8 @@ int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < l->run->job->input_count; i++)
         if (hc_launch_prepare_input(l, &l->run->job->inputs[i], -1, err) < 0)
             return -1;
-    if (prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 || prepare_env(l, err) < 0 ||
+    if (hc_launch_prepare_dirs(l, err) < 0 || prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 ||
+        prepare_env(l, err) < 0 ||
         hc_launch_prepare_limits(l, err) <
             0) /* before the filters, which depend on whether a cgroup counts memory */
         return -1;

@@ -218,7 +218,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
     p->sync_fd = p->stdin_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
 }
 
-static void source_finish(struct hc_source *s)
+void hc_source_finish(struct hc_source *s)
 {
     free(s->path);
     hc_close_fd(&s->fd);
@@ -238,12 +238,14 @@ void hc_launch_finish(struct hc_launch *l)
     /* The pages of these tmpfs are charged to the cgroup, so close them before it is removed. */
     hc_close_fd(&l->output_fd);
     hc_close_fd(&l->tmp_fd);
-    source_finish(&l->plan.tree);
-    source_finish(&l->plan.shim);
-    source_finish(&l->plan.output);
+    hc_source_finish(&l->plan.tree);
+    hc_source_finish(&l->plan.shim);
+    hc_source_finish(&l->plan.output);
     hc_close_fd(&l->plan.devices_fd);
     for (size_t i = 0; i < l->plan.input_count; i++)
-        source_finish(&l->plan.inputs[i]);
+        hc_source_finish(&l->plan.inputs[i]);
+    for (size_t i = 0; i < l->plan.dir_count; i++)
+        hc_source_finish(&l->plan.dirs[i].from);
     hc_launch_close_childs_ends(l);
     int *const fds[] = {&l->sync_fd, &l->stdout_fd, &l->stderr_fd, &l->control_fd, &l->status_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)

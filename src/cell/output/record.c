@@ -224,7 +224,25 @@ static bool add_missing(cJSON *root, const struct hc_job *job)
     return add_item(list, NULL, cJSON_CreateString("stdin"));
 }
 
-static bool add_spec(cJSON *root, const struct hc_job *job)
+static bool add_dir(cJSON *to, const struct hc_manifest_dir *dir)
+{
+    cJSON *entry = cJSON_CreateObject();
+    bool ok = add_item(to, NULL, entry);
+    return ok && add_item(entry, "host", make_text(dir->host)) &&
+           add_item(entry, "place", make_text(dir->place)) &&
+           add_item(entry, "mode", cJSON_CreateString(dir->mode));
+}
+
+static bool add_dirs(cJSON *spec, const struct hc_job *job, const struct hc_manifest *m)
+{
+    cJSON *dirs = m->dir_count ? cJSON_AddArrayToObject(spec, "dirs") : NULL;
+    bool ok = dirs || !m->dir_count;
+    for (size_t i = 0; ok && i < m->dir_count; i++)
+        ok = add_dir(dirs, &m->dirs[i]);
+    return ok && (!job->workdir || add_item(spec, "workdir", make_text(job->workdir)));
+}
+
+static bool add_spec(cJSON *root, const struct hc_job *job, const struct hc_manifest *m)
 {
     cJSON *spec = cJSON_AddObjectToObject(root, "spec");
     cJSON *inputs = cJSON_AddObjectToObject(spec, "inputs");
@@ -234,6 +252,7 @@ static bool add_spec(cJSON *root, const struct hc_job *job)
         ok = add_path(inputs, &job->inputs[i]);
     for (size_t i = 0; ok && i < job->return_count; i++)
         ok = add_return(returns, &job->returns[i]);
+    ok = ok && add_dirs(spec, job, m);
     if (ok && job->vars_text)
         ok = add_item(spec, "vars", cJSON_CreateRaw(job->vars_text));
     if (ok && job->args)
@@ -267,7 +286,7 @@ int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct h
               add_item(root, "started", cJSON_CreateString(m->started)) &&
               add_identity(root, "code", (double)m->code_bytes, NULL, m->code_sha256) &&
               add_identity(root, "tree", 0, m->policy->tree, m->tree_sha256) && add_inputs(root, m) &&
-              add_spec(root, job) && add_missing(root, job) &&
+              add_spec(root, job, m) && add_missing(root, job) &&
               add_item(root, "policy", hc_policy_to_json(m->policy)) &&
               add_item(root, "outcome", hc_record_outcome(m));
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;

@@ -77,7 +77,7 @@ struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
     if (w->rules.most == 0)
         return go_cold(w, HC_COLD_OFF);
     /* Jobs that need a cell of their own must not take a slot from a zygote. */
-    if (job->has_seed || cached->policy.output_mode == HC_OUTPUT_BIND)
+    if (job->has_seed || job->dir_count || job->workdir || cached->policy.output_mode == HC_OUTPUT_BIND)
         return go_cold(w, HC_COLD_JOB);
     struct hc_warm_slot *s = find_slot(w, cached->warm_key, job->tenant);
     s->last = hc_mono_ms();

@@ -14,7 +14,7 @@ from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, L
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
-from .staging import Staging, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Staging, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
+Directory = Union[PathLike, Mapping[str, PathLike]]
 
 
 def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -36,7 +37,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         memory: Optional[Amount] = None, session: Optional[str] = None, step: Optional[str] = None,
         wait: bool = False, tools: Optional[Tools] = None, outlive: bool = False, check: bool = False,
         interface: str = "python", on_event: Optional[Listener] = None, socket: Optional[PathLike] = None,
-        binary: Optional[PathLike] = None) -> Result:
+        binary: Optional[PathLike] = None, dirs: Optional[Sequence[Directory]] = None,
+        workdir: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return its Result.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
@@ -66,8 +68,11 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
                 raises ends the job
     socket      address of the hotcelld that runs the job, see Daemon; None: $HOTCELL_SOCKET. Without an address, or if
                 $HOTCELL_SOCKET's daemon does not answer or cannot run this job, the command runs it on this host. A
-                daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step and outlive
+                daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step, outlive,
+                dirs and workdir
     binary      path of the hotcell command, see launcher.find_binary; the job then runs on this host
+    dirs        directories of this host that the program may read: paths, or {"host": path, "place": path in the cell}
+    workdir     directory of the cell that the program begins in; None: /output
 
     A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
     PolicyError, LaunchFailed, and for a job that a daemon runs also Problem, DaemonUnavailable and DaemonLost.
@@ -96,7 +101,8 @@ async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[Pat
                session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
                tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, interface: str = "python",
                on_event: Optional[Listener] = None, socket: Optional[PathLike] = None,
-               binary: Optional[PathLike] = None) -> Result:
+               binary: Optional[PathLike] = None, dirs: Optional[Sequence[Directory]] = None,
+               workdir: Optional[PathLike] = None) -> Result:
     """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
     runs the job."""
     import asyncio
@@ -124,7 +130,7 @@ def _live(listener: Optional[Listener]) -> Iterator[Optional[Live]]:
         yield live
 
 
-NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive")
+NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive", "dirs", "workdir")
 
 
 def _check_outlive(outlive: Any) -> None:
@@ -215,14 +221,14 @@ class _Job:
               output_dir: Optional[PathLike], limits: Optional[Mapping[str, Amount]],
               timeout: Optional[Amount], memory: Optional[Amount], returns: Optional[Sequence[str]],
               persist_code: bool, input: Union[None, str, bytes], args: Optional[Sequence[str]],
-              env: Optional[Mapping[str, str]], **plain: Any) -> Dict[str, Any]:
+              env: Optional[Mapping[str, str]], dirs: Optional[Sequence[Directory]], **plain: Any) -> Dict[str, Any]:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
         spec["code"] = code
         for name, value in (("policy", policy_argument(policy, self._staging)),
                             ("limits", limits_of(limits, timeout=timeout, memory=memory)),
                             ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),
-                            ("return", returns_of(returns)),
+                            ("return", returns_of(returns)), ("dirs", dirs_of(dirs)),
                             ("args", list_of(args, "args")), ("env", mapping_of(env, "env")),
                             ("output_dir", path_of(output_dir, "output_dir") if output_dir is not None else None)):
             if value:

@@ -116,6 +116,13 @@ def _scalar(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is no JSON value: give frames and arrays with inputs=")
 
 
+def dirs_of(dirs: Any) -> List[Dict[str, str]]:
+    """The directories as a spec has them, from paths and from mappings of "host", "place" and "mode". InputError for others."""
+    several = [dirs] if isinstance(dirs, (Mapping, os.PathLike)) else list_of(dirs, "dirs")
+    return [{name: path_of(value, "dirs") for name, value in one.items()} if isinstance(one, Mapping) else {"host": path_of(one, "dirs")}
+            for one in several]
+
+
 class Staging:
     """A private directory of temporary files, made with the first file and removed at the end of the block."""
 

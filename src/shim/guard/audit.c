@@ -444,7 +444,7 @@ int hc_audit_prepare(void)
 
 void hc_audit_watch(void)
 {
-    if (hc_guard.processes) /* another process may make links without an event here */
+    if (hc_guard.links || hc_guard.processes) /* another process may make links without an event here */
         hc_path_expect_links();
     watching = true;
 }

@@ -152,6 +152,7 @@ int hc_guard_rules_read(const struct hc_handover_job *job)
     g->learn = job->learn;
     g->network = job->network;
     g->processes = job->processes;
+    g->links = job->links;
     g->filename = job->filename;
     g->imports.exact = hc_rules_bool(rules, "imports", "exact", false);
     g->imports.from_top_level = hc_rules_bool(rules, "imports", "from_top_level", false);

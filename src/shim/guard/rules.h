@@ -28,6 +28,7 @@ struct hc_guard_rules {
     bool on;                 /* the policy's guard is on */
     bool learn;              /* record what would be refused, and let it pass: "hotcell policy learn" */
     bool network, processes; /* the policy allows them, and the kernel does too */
+    bool links;              /* there may be symbolic links below /tmp */
     const char *filename;    /* file name of the program, "<cell>" */
     bool session;            /* programs of earlier runs have the file names "<cell N>" */
     struct {

@@ -1,0 +1,239 @@
+/* Directories of the host in a cell: which may be given, where they stand, and what the guest may read. They
+ * are opened once, and everything else is asked of the descriptor. */
+#include "cell/launch/launch.h"
+
+#include "base/fd.h"
+#include "base/kernel.h"
+#include "base/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+
+#ifndef MQUEUE_MAGIC
+#define MQUEUE_MAGIC 0x19800202
+#endif
+
+/* File systems in which files are words with the kernel. */
+static bool is_kernels_own(int fd)
+{
+    static const long types[] = {PROC_SUPER_MAGIC,   SYSFS_MAGIC,     CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+                                 DEVPTS_SUPER_MAGIC, DEBUGFS_MAGIC,   TRACEFS_MAGIC,      SECURITYFS_MAGIC,
+                                 BPF_FS_MAGIC,       EFIVARFS_MAGIC,  PSTOREFS_MAGIC,     BINFMTFS_MAGIC,
+                                 NSFS_MAGIC,         HUGETLBFS_MAGIC, SELINUX_MAGIC,      MQUEUE_MAGIC};
+    struct statfs fs;
+    if (fstatfs(fd, &fs) < 0)
+        return true;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if ((long)fs.f_type == types[i])
+            return true;
+    return false;
+}
+
+/* The path that the kernel has for the open directory: no link is left in it. -1: it has none any more. */
+static int real_path(int fd, char out[PATH_MAX])
+{
+    char link[40];
+    struct stat open_one, named;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, out, PATH_MAX - 1);
+    if (n <= 0 || out[0] != '/')
+        return -1;
+    out[n] = '\0';
+    if (fstat(fd, &open_one) < 0 || lstat(out, &named) < 0)
+        return -1;
+    return open_one.st_dev == named.st_dev && open_one.st_ino == named.st_ino ? 0 : -1;
+}
+
+static int refuse_around(const char *path, const char *kept, const char *whose, struct hc_error *err)
+{
+    char real[PATH_MAX];
+    if (!realpath(kept, real))
+        (void)snprintf(real, sizeof real, "%s", kept);
+    if (!hc_path_covers(path, real) && !hc_path_covers(real, path))
+        return 0;
+    return hc_fail_as(err, HC_EXIT_DATA, 0,
+                      "%s is, holds or lies in %s, %s, which no cell gets: give a directory apart from it",
+                      path, kept, whose);
+}
+
+static int refuse_hosts_own(const char *path, int fd, struct hc_error *err)
+{
+    static const char *const kernels[] = {"/proc", "/sys", "/dev"};
+    static const char *const hotcells[] = {"/run/hotcell", "/etc/hotcell"};
+    struct hc_states states = {0};
+    struct hc_error ignored;
+    if (strcmp(path, "/") == 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "/ is the whole host: give a directory below it");
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (refuse_around(path, kernels[i], "the kernel's own", err) < 0)
+            return -1;
+    for (size_t i = 0; i < sizeof hotcells / sizeof *hotcells; i++)
+        if (refuse_around(path, hotcells[i], "hotcell's own state", err) < 0)
+            return -1;
+    (void)hc_state_search(&states, &ignored); /* a user without a place for files has no state to be kept */
+    for (size_t i = 0; i < states.count; i++)
+        if (refuse_around(path, states.dir[i], "hotcell's own state", err) < 0)
+            return -1;
+    if (is_kernels_own(fd))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: its file system is the kernel's own", path);
+    return 0;
+}
+
+/* The policy's paths are compared as they stand: whoever can put a link in the place of one of them would
+ * otherwise choose what it allows. */
+static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir, const char *path,
+                        struct hc_error *err)
+{
+    const char *mode = hc_dir_mode_name(dir->mode);
+    const cJSON *list = hc_rules_get(policy->rules, "dirs", mode), *item;
+    if (!list)
+        return 0;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (hc_path_covers(item->valuestring, path))
+            return 0;
+    }
+    return hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                      "policy '%s' does not give jobs %s (its dirs.%s lists those it gives)", policy->name,
+                      path, mode);
+}
+
+/* The tree stays as it is: the first part of a place is none of its own names, save /tmp. */
+static int check_place(const struct hc_launch *l, const char *place, struct hc_error *err)
+{
+    char first[NAME_MAX + 1];
+    struct stat st;
+    size_t len = strcspn(place + 1, "/");
+    const char *bad = hc_dir_bad_place(place);
+    if (!bad && len > NAME_MAX)
+        bad = "a name in it is too long";
+    if (bad)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%.200s: %s", place, bad);
+    (void)snprintf(first, sizeof first, "%.*s", (int)len, place + 1);
+    if (!hc_path_covers("/tmp", place) && fstatat(l->plan.tree.fd, first, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: /%s is the tree's own: give another PLACE, such as /mnt/%s or one below /tmp",
+                          place, first, strrchr(place, '/') + 1);
+    for (size_t i = 0; i < l->plan.dir_count; i++)
+        if (hc_path_covers(l->plan.dirs[i].place, place) || hc_path_covers(place, l->plan.dirs[i].place))
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "%s and %s: a place is in another, or given twice", place,
+                              l->plan.dirs[i].place);
+    return 0;
+}
+
+static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct hc_dir *dir,
+                    struct hc_error *err)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    s->fd = open(dir->host, O_PATH | O_CLOEXEC);
+    if (s->fd < 0 || fstat(s->fd, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", dir->host);
+    if (!S_ISDIR(st.st_mode))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a directory; give a file with --input",
+                          dir->host);
+    if (real_path(s->fd, path) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: it has no path any more", dir->host);
+    s->path = strdup(path);
+    if (!s->path)
+        return hc_fail(err, ENOMEM, "%s", path);
+    return refuse_hosts_own(path, s->fd, err) < 0 ? -1 : check_policy(l->run->policy, dir, path, err);
+}
+
+/* The place that the caller gave, or the path on the host: as the caller wrote it if that is absolute. */
+static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
+{
+    const char *place = dir->place;
+    if (!place)
+        place = hc_dir_bad_place(dir->host) ? s->path : dir->host;
+    return place ? strdup(place) : NULL;
+}
+
+static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_error *err)
+{
+    struct hc_dir_source *d = &l->plan.dirs[l->plan.dir_count];
+    *d = (struct hc_dir_source){.from = {.fd = -1, .mount_fd = -1, .attr = ATTRIBUTES}};
+    int rc = open_dir(l, &d->from, dir, err);
+    char *place = rc == 0 ? choose_place(dir, &d->from) : NULL;
+    if (rc == 0)
+        rc = place ? check_place(l, place, err) : hc_fail(err, ENOMEM, "%s", dir->host);
+    if (rc < 0) {
+        free(place);
+        hc_source_finish(&d->from);
+        return hc_ctx(err, "directory");
+    }
+    /* The manifest, which outlives the plan, owns the place. */
+    l->m->dirs[l->m->dir_count++] =
+        (struct hc_manifest_dir){.host = dir->host, .place = place, .mode = hc_dir_mode_name(dir->mode)};
+    d->place = place;
+    l->plan.dir_count++;
+    return 0;
+}
+
+int hc_launch_prepare_dirs(struct hc_launch *l, struct hc_error *err)
+{
+    const struct hc_job *job = l->run->job;
+    for (size_t i = 0; i < job->dir_count; i++)
+        if (prepare_dir(l, &job->dirs[i], err) < 0)
+            return -1;
+    if (job->workdir && job->workdir[0] != '/')
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "the working directory %.200s: expected an absolute path in the cell",
+                          job->workdir);
+    l->plan.workdir = job->workdir;
+    return 0;
+}
+
+/* What only the directory's owner may read, the guest may read too. A file system that cannot do that is good
+ * enough if all may read the directory. */
+int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
+{
+    for (size_t i = 0; i < l->plan.dir_count; i++) {
+        struct hc_source *s = &l->plan.dirs[i].from;
+        struct stat st;
+        if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
+            return -1;
+        if (fstat(s->fd, &st) < 0)
+            return hc_fail(err, errno, "stat %s", s->path);
+        if (hc_launch_map_owner(l, s, "make it readable for all", err) < 0 &&
+            (st.st_mode & (S_IROTH | S_IXOTH)) != (S_IROTH | S_IXOTH))
+            return -1;
+    }
+    return 0;
+}
+
+static bool add_places(const struct hc_launch *l, cJSON *zone)
+{
+    for (size_t i = 0; i < l->plan.dir_count; i++) {
+        cJSON *place = cJSON_CreateString(l->plan.dirs[i].place);
+        if (!place || !cJSON_AddItemToArray(zone, place)) {
+            cJSON_Delete(place);
+            return false;
+        }
+    }
+    return true;
+}
+
+cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l)
+{
+    static const char *const zones[] = {"read", "library"}; /* without a list, all of the cell may be read */
+    cJSON *rules = cJSON_Duplicate(l->run->policy->rules, true);
+    cJSON *files = cJSON_GetObjectItemCaseSensitive(rules, "files");
+    for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
+        cJSON *zone = cJSON_GetObjectItemCaseSensitive(files, zones[i]);
+        if (!cJSON_IsArray(zone) || add_places(l, zone))
+            continue;
+        cJSON_Delete(rules);
+        return NULL;
+    }
+    return rules;
+}
