@@ -16,7 +16,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
 import hotcell  # noqa: E402
-from hotcell.tools import schema_of  # noqa: E402
 
 # Says what it was asked; its arguments can make it behave otherwise.
 TOOL = """\
@@ -618,11 +617,11 @@ def test_tools_in_an_event_loop_share_it(base_tree, monkeypatch):
 
 def test_a_signature_becomes_a_schema():
     def f(a, b: float, c: "int | None" = None, d: typing.Dict[str, int] = {}, e: object = object(), **more: str): ...
-    assert schema_of(f) == {
+    assert hotcell.Tool(f).described()["parameters"] == {
         "type": "object", "required": ["a", "b"], "additionalProperties": True,
         "properties": {"a": {}, "b": {"type": "number"}, "c": {"type": ["integer", "null"], "default": None},
-                       "d": {"type": "object", "default": {}}, "e": {}}}
-    assert schema_of(dict.get) is not None and schema_of(max) is None
+                       "d": {"type": "object", "additionalProperties": {"type": "integer"}, "default": {}}, "e": {}}}
+    assert "parameters" in hotcell.Tool(dict.get).described() and "parameters" not in hotcell.Tool(max).described()
 
 
 def test_descriptions_that_are_wrong_are_refused_with_their_place(base_tree, tool):
