@@ -34,7 +34,7 @@ static const char help_head[] =
     "      --caller-fd N         end once this is readable, or its other end closed: a pidfd, a pipe\n"
     "      --spec SPEC           a job as JSON\n"
     "      --json                print the manifest instead of the program's output\n"
-    "      --stdout-fd N, --stderr-fd N, --figure-fd N\n"
+    "      --live-stdout N, --live-stderr N, --live-figures N\n"
     "                            also copy the output, and announce figures, to these descriptors\n"
     "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
     "      --seed N              make hashes and random numbers repeatable\n"

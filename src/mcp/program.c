@@ -208,8 +208,8 @@ static int launch(struct hc_mcp *m, struct hc_program *p, struct hc_error *err)
     if (p->out_fd < 0 || hc_store_run_path(&m->store, p->run, directory, sizeof directory) < 0)
         return hc_fail(err, errno, "start a program");
     (void)snprintf(timeout, sizeof timeout, "--timeout=%lldms", (long long)p->timeout_ms);
-    (void)snprintf(live[0], sizeof live[0], "--stdout-fd=%d", LIVE_FD);
-    (void)snprintf(live[1], sizeof live[1], "--stderr-fd=%d", LIVE_FD);
+    (void)snprintf(live[0], sizeof live[0], "--live-stdout=%d", LIVE_FD);
+    (void)snprintf(live[1], sizeof live[1], "--live-stderr=%d", LIVE_FD);
     const char *const more[] = {
         timeout, "--json", "-o", directory, "--spec", "-", p->live_fd < 0 ? NULL : live[0], live[1], NULL};
     const int fds[] = {spec_fd, p->out_fd, -1, p->live_fd};

@@ -312,7 +312,7 @@ def test_persisted_code_is_the_program_byte_for_byte(base_tree):
 def test_output_comes_while_the_program_runs_beside_the_manifest(here):
     reader, writer = os.pipe()
     with open(reader) as live:
-        command = [cells.HOTCELL, "run", "-t", cells.tree_path("base"), "--json", "--stdout-fd", str(writer), "--stderr-fd", str(writer), "-"]
+        command = [cells.HOTCELL, "run", "-t", cells.tree_path("base"), "--json", "--live-stdout", str(writer), "--live-stderr", str(writer), "-"]
         with subprocess.Popen(command, cwd=here, text=True, stdin=-1, stdout=-1, pass_fds=[writer], env=cells.caller().environment()) as job:
             os.close(writer)
             job.stdin.write("import sys, time\nprint('up', flush=True)\nprint('low', file=sys.stderr)\ntime.sleep(600)")

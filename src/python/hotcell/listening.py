@@ -1,6 +1,6 @@
 """Calls of `on_event`: what a program prints, and the figures that it makes, while it runs.
 
-The command copies a program's output to pipes (hotcell(1), --stdout-fd); Live reads these and makes the events that hotcelld
+The command copies a program's output to pipes (hotcell(1), --live-stdout); Live reads these and makes the events that hotcelld
 would send. A listener is a function or a coroutine function; events reach it one after the other.
 """
 
