@@ -47,7 +47,7 @@ const struct hc_rule hc_rules[] = {
     {"imports", "unused", HC_RULE_CHOICE, true, 0, unuseds, NULL,
      "What an import that is not allowed does if the program uses its names nowhere: it refuses the program (refuse), or it is a warning, and any use "
      "that the check could not see is refused when it happens (warn). Default: \"refuse\"; the policy \"default\" has \"warn\", as programs written by models "
-     "often import more than they use, and the import alone does nothing."},
+     "often import more than they use, and the import alone does nothing. With \"allow\", it refuses the program in any case."},
     {"imports", "loaded_only", HC_RULE_BOOL, true, 0, NULL, NULL,
      "Whether the program may import only modules that the policy itself has loaded."},
     {"imports", "exception", HC_RULE_CHOICE, true, 0, exceptions, NULL,

@@ -250,6 +250,8 @@ def test_an_unused_import_is_a_warning(base_tree, code):
     assert not result.manifest["denials"] and "is not allowed by this policy" in result.stderr
     refused = cells.run(code, policy={"extends": "default", "imports": {"unused": "refuse"}})
     assert refused.manifest["rejection"]["rule"] == "imports"
+    listed = cells.run(code, policy={"extends": "default", "imports": {"allow": ["os"]}})
+    assert listed.manifest["rejection"]["rule"] == "imports"
 
 
 @pytest.mark.parametrize("code", [

@@ -160,6 +160,7 @@ int hc_guard_rules_read(const struct hc_handover_job *job)
     g->imports.at_check = strcmp(when, "run") != 0;
     g->imports.at_run = strcmp(when, "check") != 0;
     g->imports.warn_unused = g->imports.at_check && g->imports.at_run && !g->learn &&
+                             !g->imports.allow.given &&
                              strcmp(hc_rules_text(rules, "imports", "unused", "refuse"), "warn") == 0;
     g->imports.permission_error =
         strcmp(hc_rules_text(rules, "imports", "exception", "ImportError"), "PermissionError") == 0;
