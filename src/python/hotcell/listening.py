@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import asyncio
 
 BLOCK = 1 << 16  # bytes read at once
-STREAMS = ("stdout", "stderr", "figure")
+STREAMS = ("stdout", "stderr", "figures")
 
 Event = Dict[str, Any]
 Listener = Callable[[Event], Any]
@@ -55,7 +55,7 @@ class Live:
         for stream in STREAMS:
             self._reading[stream], writing = os.pipe()
             self.fds.append(writing)
-            self.options += [f"--{stream}-fd", str(writing)]
+            self.options += [f"--live-{stream}", str(writing)]
 
     def begun(self) -> None:
         """The command has its own copies of the writing ends: close ours, or their end of file would never come."""
@@ -123,7 +123,7 @@ class Live:
     def _events(self, stream: str, data: bytes) -> Iterator[Event]:
         """The events in the next bytes of a stream; b"" is its end."""
         whole = self._rest[stream] + data
-        if stream == "figure":
+        if stream == "figures":
             *lines, self._rest[stream] = whole.split(b"\n")
             yield from ({"event": "figure", "figure": json.loads(line)} for line in lines)
             return
