@@ -69,9 +69,26 @@ static void say_changes(const struct hc_manifest *m)
     cJSON_ArrayForEach(finding, found)
     {
         const char *rule = hc_json_text(finding, "rule");
-        if (strcmp(rule, "tidy") == 0 || strcmp(rule, "imports") == 0)
-            hc_warn("line %d: %s", (int)hc_json_int(finding, "line", 0), hc_json_text(finding, "message"));
+        bool import = strcmp(rule, "imports") == 0;
+        if (import || strcmp(rule, "tidy") == 0)
+            hc_warn("line %d: %s%s", (int)hc_json_int(finding, "line", 0), hc_json_text(finding, "message"),
+                    import ? "; the program runs without it, as it does not use it" : "");
     }
+}
+
+#define GUESTS_TOLD 3 /* warnings of the program's process that are printed */
+
+/* Prints what the program's process warned of, such as a table that it could not read. The manifest has all.
+ */
+static void say_guests_warnings(const struct hc_manifest *m)
+{
+    static const char mark[] = "guest: ";
+    int told = 0;
+    for (size_t i = 0; i < m->warning_count && told < GUESTS_TOLD; i++)
+        if (strncmp(m->warnings[i], mark, strlen(mark)) == 0) {
+            hc_warn("%s", m->warnings[i]);
+            told++;
+        }
 }
 
 /* Prints how the job ended, unless the program's own output has shown it. */
@@ -81,6 +98,7 @@ static void say_outcome(const struct hc_manifest *m)
     say_cut("standard error", &m->err, "limits.stderr", m->policy);
     say_not_kept(m);
     say_changes(m);
+    say_guests_warnings(m);
     const char *policy = m->policy ? m->policy->name : m->policy_name;
     switch (m->status) {
     case HC_STATUS_OK:

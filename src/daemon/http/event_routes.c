@@ -17,6 +17,7 @@
 #define NDJSON "application/x-ndjson"
 #define BEAT_MS                                                                                              \
     15000 /* milliseconds of silence after which a comment is sent, as proxies close silent streams */
+#define BEAT      ":\n\n" /* a comment, which keeps an idle connection open */
 #define FIRST_GAP "data: {\"event\": \"gap\"}\n\n"
 
 /* libmicrohttpd calls this for more bytes until it returns the end of the stream. If there are none yet, the
@@ -94,9 +95,9 @@ static ssize_t read_messages(void *cls, uint64_t at, char *out, size_t max)
     s->beat = s->gap = false;
     s->since = hc_mono_ms();
     if (gap || (beat && !s->sent && s->line == lines->len)) {
-        const char *text = gap ? FIRST_GAP : ":\n\n";
-        memcpy(out, text, strlen(text)); /* shorter than libmicrohttpd's blocks */
-        return (ssize_t)strlen(text);
+        const size_t len = gap ? sizeof FIRST_GAP - 1 : sizeof BEAT - 1;
+        memcpy(out, gap ? FIRST_GAP : BEAT, len); /* shorter than libmicrohttpd's blocks */
+        return (ssize_t)len;
     }
     if (s->line < lines->len)
         return (ssize_t)put_message(x, lines, out, max);

@@ -1,6 +1,9 @@
 """The job's data: variables from JSON, inputs as DataFrames, arrays or paths."""
 
 
+PART = 65536  # bytes of a file that are looked at for advice
+
+
 def variables(document):
     import json
     return json.loads(document)["vars"]
@@ -28,13 +31,13 @@ def read(name, file, form, read_npz, called):
 
 
 def first_line(error):
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:300].rstrip(".")
 
 
 def advice(name, path, form, error):
     """How the program may read a table that pandas cannot read as it is."""
     with open(path, "rb") as file:
-        start = file.read(65536)
+        start = file.read(PART)
     if not start.strip():
         return "the file is empty"
     line, options = start.splitlines()[0], []
@@ -44,11 +47,20 @@ def advice(name, path, form, error):
         sep = max(",;\t|", key=lambda mark: line.count(mark.encode()))
         options += [f"sep={sep!r}"] if sep != "," else []
         return f"pd.read_csv({', '.join([name, *(options or [SKIP])])})"
-    if not options and form == "json" and line[:1] == b"{":
+    if not options and form == "json" and is_json(line):
         options.append("lines=True")
     if not options:
-        return f"open({name}).read()"
+        return f"json.load(open({name}))" if form == "json" and len(start) < PART and is_json(start) else f"open({name}).read()"
     return f"pd.read_json({', '.join([name, *options])})"
+
+
+def is_json(text):
+    import json
+    try:
+        json.loads(text)
+        return True
+    except ValueError:
+        return False
 
 
 def given(document, read_npz):
