@@ -11,28 +11,32 @@ import pytest
 
 FILL = daemons.SOURCE / "facts" / "fill.py"
 FACTS = cells.BUILD / "gen" / "facts.json"
-ROWS = json.loads(FACTS.read_text(encoding="utf-8"))
 TEMPLATES = [path for path in daemons.SOURCE.rglob("*.in")]
+
+
+@pytest.fixture(name="rows", scope="module")
+def rows_of_tables():
+    return json.loads(FACTS.read_text(encoding="utf-8"))
 
 
 def page(name):
     return (cells.BUILD / "man" / name).read_text(encoding="utf-8")
 
 
-def test_each_option_is_in_hotcell_1_and_each_field_in_hotcell_policy_5():
-    for row in ROWS["options"]:
+def test_each_option_is_in_hotcell_1_and_each_field_in_hotcell_policy_5(rows):
+    for row in rows["options"]:
         assert re.search(rf"^\.It Fl (\w , )?-{row['flag']} Ar ", page("hotcell.1"), re.M), row
         assert f"\n.It Sy {row['name']} No = Ar " in page("hotcell-policy.5"), row
         assert row["text"] in page("hotcell.1").replace("\n", " "), row
 
 
-def test_each_rule_of_the_guard_is_in_hotcell_policy_5():
+def test_each_rule_of_the_guard_is_in_hotcell_policy_5(rows):
     items = re.findall(r"^\.It Cm (\S+) \. Ns Cm (\S+) :", page("hotcell-policy.5"), re.M)
-    assert items == [(row["section"], row["name"]) for row in ROWS["rules"]]
+    assert items == [(row["section"], row["name"]) for row in rows["rules"]]
 
 
-def test_each_option_of_the_daemon_is_in_hotcelld_conf_5():
-    for row in [*ROWS["config"], *ROWS["quotas"]]:
+def test_each_option_of_the_daemon_is_in_hotcelld_conf_5(rows):
+    for row in [*rows["config"], *rows["quotas"]]:
         assert f"\n.It Sy {row['name']} No = Ar " in page("hotcelld.conf.5"), row
 
 
