@@ -58,6 +58,7 @@ void hc_manifest_finish(struct hc_manifest *m)
     free(m->skipped);
     for (size_t i = 0; i < m->dir_count; i++)
         free(m->dirs[i].place);
+    free(m->dirs[i].host);
     free(m->code_path);
     cJSON_Delete(m->rejection.findings);
     cJSON_Delete(m->check);

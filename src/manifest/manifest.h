@@ -68,7 +68,7 @@ struct hc_manifest_input {
 
 /* A directory of the host that the program found in its cell. */
 struct hc_manifest_dir {
-    const char *host; /* as the caller named it */
+    char *host;       /* its real path on the host, behind all links; owned */
     char *place;      /* path in the cell; owned */
     const char *mode; /* static */
 };

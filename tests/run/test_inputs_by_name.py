@@ -39,7 +39,7 @@ def test_a_program_reads_its_input_by_the_name_that_the_file_has(here, user):
 
 
 def test_a_file_that_the_program_has_changed_is_a_result(here, user):
-    files = [put(user, here / f"{name}.txt", TABLE) for name in ("same", "longer", "other", "gone", "moved", "read")]
+    files = [put(user, here / f"{name}.txt", TABLE) for name in ("same", "longer", "other", "gone", "moved", "read", "hidden")]
     result = run("""
         import os
         open("longer.txt", "a").write("3,4\\n")
@@ -47,9 +47,12 @@ def test_a_file_that_the_program_has_changed_is_a_result(here, user):
         os.remove("gone.txt")
         os.rename("moved.txt", "there.txt")
         os.chmod("read.txt", 0o400)
+        before = os.stat("hidden.txt")
+        open("hidden.txt", "r+").write("b,a")  # as many bytes, and then the same time as before
+        os.utime("hidden.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
     """, user, *[word for path in files for word in ("--input", f"{path.stem}={path}")])
     changed = {file["path"]: (result.output / file["path"]).read_text() for file in result.manifest["files"]}
-    assert changed == {"longer.txt": TABLE + "3,4\n", "other.txt": "a,b\n9,9\n", "there.txt": TABLE}
+    assert changed == {"longer.txt": TABLE + "3,4\n", "other.txt": "a,b\n9,9\n", "there.txt": TABLE, "read.txt": TABLE, "hidden.txt": "b,a\n1,2\n"}
     assert [path.read_text() for path in files] == [TABLE] * len(files)
 
 

@@ -166,14 +166,17 @@ static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_
     char *place = rc == 0 ? choose_place(dir, &d->from) : NULL;
     if (rc == 0)
         rc = place ? check_place(l, place, err) : hc_fail(err, ENOMEM, "%s", dir->host);
+    char *host = rc == 0 ? strdup(d->from.path) : NULL;
+    if (rc == 0 && !host)
+        rc = hc_fail(err, ENOMEM, "%s", dir->host);
     if (rc < 0) {
         free(place);
         hc_source_finish(&d->from);
         return hc_ctx(err, "directory");
     }
-    /* The manifest, which outlives the plan, owns the place. */
+    /* The manifest, which outlives the plan, owns both paths. */
     l->m->dirs[l->m->dir_count++] =
-        (struct hc_manifest_dir){.host = dir->host, .place = place, .mode = hc_dir_mode_name(dir->mode)};
+        (struct hc_manifest_dir){.host = host, .place = place, .mode = hc_dir_mode_name(dir->mode)};
     d->place = place;
     l->plan.dir_count++;
     return 0;

@@ -25,14 +25,19 @@ int hc_input_copies_add(struct hc_input_copies *c, const char *name, int fd, str
     const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, modified};
     if (futimens(fd, times) < 0 || fstat(fd, &st) < 0)
         return hc_fail(err, errno, "set the time of %s", name);
-    c->list[c->count++] = (struct hc_input_copy){name, st.st_ino, st.st_size, st.st_mtim};
+    c->list[c->count++] = (struct hc_input_copy){name, st.st_ino, st.st_size, st.st_mtim, st.st_ctim};
     return 0;
+}
+
+static bool is_same(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
 static bool is_intact(const struct hc_input_copy *copy, const struct stat *st)
 {
     return st->st_ino == copy->inode && st->st_size == copy->size && S_ISREG(st->st_mode) &&
-           st->st_mtim.tv_sec == copy->modified.tv_sec && st->st_mtim.tv_nsec == copy->modified.tv_nsec;
+           is_same(&st->st_mtim, &copy->modified) && is_same(&st->st_ctim, &copy->changed);
 }
 
 bool hc_input_copies_have(const struct hc_input_copies *c, const char *path, const struct stat *st)

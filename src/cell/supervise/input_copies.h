@@ -12,7 +12,8 @@ struct hc_input_copy {
     const char *name; /* of the file in /output; borrowed from the job's spec */
     ino_t inode;
     off_t size;               /* bytes */
-    struct timespec modified; /* the copy's time of last change, which is older than the cell */
+    struct timespec modified; /* time of the last change of its content, which is older than the cell */
+    struct timespec changed;  /* time of the last change of its inode: a program cannot set this one back */
 };
 
 struct hc_input_copies {
