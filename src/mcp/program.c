@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/units.h"
 #include "json/names.h"
+#include "manifest/manifest.h" /* with HC_MAX_INPUTS, the bound of its list of inputs */
 
 #include <errno.h>
 #include <limits.h>
@@ -57,6 +59,76 @@ static struct hc_program *free_place(struct hc_mcp *m)
     return NULL;
 }
 
+/* ---- bounds of files and inputs, which hold before any of them is stored ---- */
+
+/* Bytes that the inputs of all programs and sessions may have together: each kept file fits once. */
+static int64_t input_room(const struct hc_mcp *m)
+{
+    int64_t max = m->store.max;
+    return max > INT64_MAX - HC_STORE_WRITTEN_BYTES ? INT64_MAX : max + HC_STORE_WRITTEN_BYTES;
+}
+
+/* Bytes of the inputs of programs that run or wait, and of open sessions. */
+static int64_t input_bytes_held(const struct hc_mcp *m)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < HC_MCP_PLACES; i++)
+        sum += m->programs[i].input_bytes;
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
+        sum += m->sessions[i].input_bytes;
+    return sum;
+}
+
+/* Bytes of a file that comes with the call: of base64 the most that its text can mean. */
+static int64_t content_bytes(const cJSON *file)
+{
+    const char *text = cJSON_GetStringValue(file), *coded = hc_json_text(file, "base64");
+    return (int64_t)(text ? strlen(text) : (strlen(coded) + 3) / 4 * 3);
+}
+
+static int64_t stored_bytes(const struct hc_mcp *m, const cJSON *item)
+{
+    const char *path = cJSON_GetStringValue(item);
+    const struct hc_stored *file = path ? hc_store_find(&m->store, path) : NULL;
+    return file && file->bytes > 0 ? file->bytes : 0;
+}
+
+/* Take bytes from `room` for each member of the object. False: the room is too small. */
+static bool take_room(const struct hc_mcp *m, const cJSON *object, bool stored, int64_t *room)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object)
+    {
+        int64_t bytes = stored ? stored_bytes(m, item) : content_bytes(item);
+        if (bytes > *room)
+            return false;
+        *room -= bytes;
+    }
+    return true;
+}
+
+/* Check the number and the size of a call's files and inputs. `bytes` gets their size. A file that is named
+ * twice counts twice: it may be copied. */
+static int bound_inputs(const struct hc_mcp *m, const cJSON *files, const cJSON *stored, int64_t *bytes,
+                        struct hc_error *err)
+{
+    char all[32], left[32];
+    int count = cJSON_GetArraySize(files) + cJSON_GetArraySize(stored);
+    int64_t most = input_room(m), room = most - input_bytes_held(m), before = room;
+    if (count > HC_MAX_INPUTS)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "files and inputs: %d together, more than %d: put them into fewer files", count,
+                          HC_MAX_INPUTS);
+    if (!take_room(m, files, false, &room) || !take_room(m, stored, true, &room))
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "files and inputs: larger than %s, which is left of the %s for all programs that "
+                          "run or wait and all open sessions: give less, call again when programs have "
+                          "ended, or close sessions with session_close",
+                          hc_format_size(before, left, sizeof left), hc_format_size(most, all, sizeof all));
+    *bytes = before - room;
+    return 0;
+}
+
 /* ---- the job's specification, from the client's arguments ---- */
 
 /* The variable's name for a file: "sales" for "sales.csv". NULL: the file's name is invalid. */
@@ -105,7 +177,7 @@ static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJS
     return 0;
 }
 
-/* Copy stored files for the run, under their variables' names with their extensions, which decide how they
+/* Give the run stored files, under their variables' names with their extensions, which decide how they
  * are loaded. */
 static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, cJSON *inputs,
                        struct hc_error *err)
@@ -148,18 +220,20 @@ void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_bu
 }
 
 int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
-                             struct hc_error *err)
+                             int64_t *bytes, struct hc_error *err)
 {
     const cJSON *files = hc_json_member(call->arguments, "files");
     const cJSON *stored = hc_json_member(call->arguments, "inputs");
+    if (bound_inputs(m, files, stored, bytes, err) < 0)
+        return -1;
     return give_files(m, run, files, inputs, err) < 0 ? -1 : give_stored(m, run, stored, inputs, err);
 }
 
-static int make_spec(struct hc_mcp *m, const struct hc_call *call, const char *run, struct hc_buf *spec,
+static int make_spec(struct hc_mcp *m, const struct hc_call *call, struct hc_program *p, struct hc_buf *spec,
                      struct hc_error *err)
 {
     cJSON *inputs = cJSON_CreateObject();
-    int rc = hc_programs_store_inputs(m, call, run, inputs, err);
+    int rc = hc_programs_store_inputs(m, call, p->run, inputs, &p->input_bytes, err);
     char *text = rc == 0 ? cJSON_PrintUnformatted(inputs) : NULL;
     if (rc == 0) {
         (void)hc_buf_fmt(spec, "{\"inputs\":%s", text ? text : "");
@@ -247,7 +321,7 @@ static void add_program(struct hc_mcp *m, struct hc_program *p, const struct hc_
     struct hc_error err = {0};
     hc_autobuf spec = {0};
     *p = no_program;
-    if (hc_store_begin(&m->store, false, p->run, &err) < 0 || make_spec(m, call, p->run, &spec, &err) < 0 ||
+    if (hc_store_begin(&m->store, false, p->run, &err) < 0 || make_spec(m, call, p, &spec, &err) < 0 ||
         (p->spec_fd = hc_sealed_memfd("spec", spec.data, spec.len, &err)) < 0) {
         drop_program(m, p);
         hc_mcp_refuse(m, call->message->id, "run_python: %s", err.text);

@@ -35,6 +35,7 @@ struct hc_program {
     int64_t live_at;            /* bytes of `live_fd` that were read */
     char id[HC_RPC_ID_MAX + 1]; /* JSON-RPC ID of the request that waits for the result */
     bool cancelled;             /* the client has cancelled the request */
+    int64_t input_bytes;        /* bytes of its files and inputs, which the store holds until it ends */
     int64_t timeout_ms;
     int64_t turn; /* number of its call: who waits with the least is next */
     struct hc_progress progress;
@@ -49,6 +50,7 @@ struct hc_program {
 struct hc_session_place {
     char name[HC_STORE_RUN]; /* of the session, "session-N"; empty: this place is free */
     struct hc_child child;   /* the `hotcell session` */
+    int64_t input_bytes;     /* bytes of its files and inputs, which the store holds until it ends */
     int in_fd, out_fd; /* pipes for requests and answers, owned; in_fd -1: closed; out_fd -1: at its end */
     struct hc_rpc_lines lines; /* its answers, split into lines */
     struct hc_buf out;         /* requests that the session has not read yet; owned */
@@ -149,9 +151,9 @@ void hc_mcp_uri(const char *path, struct hc_buf *out);
 /* ---- program.c ---- */
 void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call);
 /* Store the files of the arguments "files" and "inputs" for a run or a session, and add names of variables
- * with paths to `inputs`. */
+ * with paths to `inputs`. `bytes` gets their size, for the program's or session's input_bytes. */
 int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
-                             struct hc_error *err);
+                             int64_t *bytes, struct hc_error *err);
 /* Cancel the request with this JSON-RPC ID, if there is one. */
 void hc_programs_cancel(struct hc_mcp *m, const char *id);
 bool hc_programs_has(const struct hc_mcp *m, const char *id); /* whether the request waits for an answer */

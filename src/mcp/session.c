@@ -224,7 +224,7 @@ static void open_place(struct hc_mcp *m, struct hc_session_place *s, const struc
     *s = (struct hc_session_place){
         .child = {.pidfd = -1, .err_fd = -1}, .in_fd = -1, .out_fd = -1, .lines.max = MAX_LINE};
     bool ok = hc_store_begin(&m->store, true, s->name, &err) == 0 &&
-              hc_programs_store_inputs(m, call, s->name, inputs, &err) == 0 &&
+              hc_programs_store_inputs(m, call, s->name, inputs, &s->input_bytes, &err) == 0 &&
               launch(m, s, inputs, &err) == 0;
     cJSON_Delete(inputs);
     if (ok) {

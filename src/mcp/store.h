@@ -72,7 +72,7 @@ int hc_store_read(const struct hc_store *s, const struct hc_stored *file, int64_
 int hc_store_remove(struct hc_store *s, const char *path, struct hc_error *err);
 
 /* Begin a run, "run-N", or a session. Its input files are put into a directory of its own, where they do
- * not change any more: copies of stored files, or given bytes. */
+ * not change any more: written files by links, copies of results, or given bytes. */
 int hc_store_begin(struct hc_store *s, bool session, char name[HC_STORE_RUN], struct hc_error *err);
 int hc_store_add_stored_input(struct hc_store *s, const char *run, const struct hc_stored *file,
                               const char *name, struct hc_error *err);

@@ -581,6 +581,62 @@ def test_room_for_written_files(server):
     assert text(server.tool("read_file", path="files/f0")) == "in the place of the other"
 
 
+@pytest.mark.parametrize("tool, arguments", [("run_python", {"code": "print(open(v30).read(), open(f31).read())"}), ("session_open", {})])
+def test_too_many_files_and_inputs_are_refused_before_any_is_stored(server, tool, arguments):
+    server.tool("write_file", name="a.txt", text="stored")
+    files, inputs = {f"f{i}.txt": "given" for i in range(33)}, {f"v{i}": "files/a.txt" for i in range(32)}
+    assert "files and inputs: 65 together, more than 64: put them into fewer files" in server.refusal(tool, files=files, inputs=inputs, **arguments)
+    del files["f32.txt"]
+    result = server.tool(tool, files=files, inputs=inputs, **arguments)
+    assert not result.get("isError") and ("stored given\n" in text(result) or "is open" in text(result))
+
+
+def test_room_for_the_inputs_of_all_programs(base_tree):
+    """257 MiB of them, with this --store."""
+    with mcp_client.Server("--jobs=1", "--store=1M", "--timeout=60s") as server:
+        server.initialize()
+        for name in ("a.txt", "b.txt"):
+            server.tool("write_file", name=name, text="x" * (15 << 20))
+        both = {"code": "1", "inputs": {"a": "files/a.txt", "b": "files/b.txt"}}
+        server.call("run_python", code="import time\ntime.sleep(600)")
+        waiting = [server.call("run_python", **both) for _ in range(8)]
+        full = "larger than 17M, which is left of the 257M for all programs that run or wait and all open sessions"
+        for _ in range(2):
+            refusal = server.refusal("run_python", **both)
+            assert full in refusal and "call again when programs have ended" in refusal
+            assert full in server.refusal("session_open", inputs=both["inputs"])
+            server.notify("notifications/cancelled", requestId=waiting.pop())
+            waiting.append(server.call("run_python", **both))
+        assert "is open" in text(server.tool("session_open", inputs={"a": "files/a.txt"}))
+        left = "larger than 2M"
+        assert left in server.refusal("session_open", files={"c.txt": "x" * (3 << 20)})
+        assert left in server.refusal("session_open", files={"c.txt": {"base64": "AAAA" * (1 << 20)}})
+        server.tool("session_close", session="session-3")
+        assert full in server.refusal("run_python", **both)
+        there = {file.stat().st_ino: file.stat().st_size for file in kept(server).rglob("*") if file.is_file()}
+        assert sum(there.values()) < 31 << 20, "written files are copied"
+        assert server.end() == (0, "")
+
+
+def test_inputs_stay_as_they_were(base_tree):
+    """Written files are links, which nothing writes to; results, which a session may write to, are copies."""
+    with mcp_client.Server("--jobs=1") as server:
+        server.initialize()
+        server.tool("write_file", name="a.txt", text="written")
+        server.run("open('b.txt', 'w').write('left')")
+        running = server.call("run_python", code="import time\ntime.sleep(600)")
+        waiting = server.call("run_python", code="print(open(a).read(), open(b).read())\nopen(a, 'w')",
+                              inputs={"a": "files/a.txt", "b": "run-1/b.txt"})
+        server.tool("list_files")
+        assert [(kept(server) / "given" / "run-3" / name).stat().st_nlink for name in ("a.txt", "b.txt")] == [2, 1]
+        server.tool("write_file", name="a.txt", text="changed")
+        server.tool("remove_file", path="run-1")
+        server.notify("notifications/cancelled", requestId=running)
+        result = server.receive(waiting)["result"]["structuredContent"]
+        assert result["stdout"]["text"] == "written left\n" and result["status"] == "error"
+        assert text(server.tool("read_file", path="files/a.txt")) == "changed"
+
+
 def test_links_in_the_directory_lead_nowhere(server):
     """Somebody else who may write there gets nothing of the host read."""
     server.tool("write_file", name="a.txt", text="x")
