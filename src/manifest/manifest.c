@@ -56,9 +56,10 @@ void hc_manifest_finish(struct hc_manifest *m)
     for (size_t i = 0; i < m->skipped_count; i++)
         free(m->skipped[i].path);
     free(m->skipped);
-    for (size_t i = 0; i < m->dir_count; i++)
+    for (size_t i = 0; i < m->dir_count; i++) {
         free(m->dirs[i].place);
-    free(m->dirs[i].host);
+        free(m->dirs[i].host);
+    }
     free(m->code_path);
     cJSON_Delete(m->rejection.findings);
     cJSON_Delete(m->check);
