@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import functools
 import sys
 import typing
 import uuid
@@ -87,8 +88,163 @@ CASES = [  # annotation, schema, JSON, value that the callable gets
 
 @pytest.mark.parametrize("kind, schema, plain, value", CASES, ids=[str(case[0]) for case in CASES])
 def test_what_a_type_is_in_json(kind, schema, plain, value):
-    found, builder = typed.described(kind)
-    assert found == schema and (plain if builder is None else builder(plain)) == value
+    found, build, _ = typed.described(kind)
+    assert found == schema and build(plain) == value and type(build(plain)) is type(value)
+
+
+class Options(typing.TypedDict, total=False):
+    kind: typing.Literal["a", "b"]
+    n: int
+
+
+@dataclasses.dataclass
+class Query:
+    """With members whose types a schema says, and a Union that it cannot say."""
+    table: typing.Literal["public", "prices"]
+    limit: int = 1
+    columns: typing.Union[typing.List[int], typing.List[str]] = dataclasses.field(default_factory=list)
+
+
+TABLE = typing.Literal["public", "prices"]
+QUERY = {"type": "object", "properties": {"table": {"enum": ["public", "prices"]}, "limit": {"type": "integer"}, "columns": {"type": "array"}},
+         "required": ["table"], "additionalProperties": False}
+NUMBERS = typing.TypeVar("NUMBERS", int, float)
+TEXT = typing.TypeVar("TEXT", bound=str)
+CHECKED = [  # annotation, its schema, JSON that fits, JSON that does not
+    (typing.Optional[TABLE], {"enum": ["public", "prices", None]}, ["public", None], ["users; DROP TABLE x", {"$ne": None}, ["public"], True]),
+    (typing.Optional[Colour], {"enum": ["red", "blue", None]}, ["red", None], ["green", {}, 0]),
+    (typing.Optional[typing.List[int]], {"type": ["array", "null"], "items": {"type": "integer"}}, [[1], [], None], ["../../etc", ["a"], [True], [1.5], {}]),
+    (typing.Optional[Query], {**QUERY, "type": ["object", "null"]}, [{"table": "public"}, {"table": "prices", "limit": 2, "columns": ["a"]}, None],
+     ["x", {}, {"table": "users"}, {"table": "public", "limit": "1"}, {"table": "public", "limit": True}, {"table": "public", "more": 1},
+      {"table": "public", "columns": ["a", 1]}, {"table": {"$ne": None}}]),
+    (typing.Optional[Options], {"type": ["object", "null"], "properties": {"kind": {"enum": ["a", "b"]}, "n": {"type": "integer"}}, "required": [],
+                                "additionalProperties": False}, [{}, {"kind": "a", "n": 1}, None], ["a", {"kind": "c"}, {"n": "1"}, {"m": 1}]),
+    (typing.Optional[typing.Dict[str, int]], {"type": ["object", "null"], "additionalProperties": {"type": "integer"}}, [{"a": 1}, None], [{"a": "b"}, 1]),
+    (typing.Optional[typing.Tuple[int, TABLE]], {"type": ["array", "null"], "minItems": 2, "maxItems": 2}, [[1, "public"], None],
+     [[1], [1, "users"], [1, "public", 2], "ab"]),
+    (typing.Tuple[int, str], {"type": "array", "minItems": 2, "maxItems": 2}, [[1, "a"]], [[1, 2], ["a", "b"], [1], [1, "a", "b"]]),
+    (typing.Union[TABLE, int], {"type": ["string", "integer"]}, ["public", 3], ["users", 1.5, True, None, {}]),
+    (typing.Union[typing.List[int], typing.List[str]], {"type": "array"}, [[1], ["a"], []], [[1, "a"], [None], "a"]),
+    (typing.Union[typing.List[int], typing.Dict[str, TABLE], None], {"type": ["array", "object", "null"], "items": {"type": "integer"},
+                                                                     "additionalProperties": {"enum": ["public", "prices"]}},
+     [[1], {"a": "public"}, None], [["a"], {"a": "users"}, "a", 1]),
+    (typing.Union[int, datetime.date], {"type": ["integer", "string"], "description": "a day, as 2026-01-31"}, [1, "2026-01-31"], ["1", True, 1.5]),
+    (typing.List[typing.Optional[TABLE]], {"type": "array", "items": {"enum": ["public", "prices", None]}}, [["public", None]], [["users"], "public"]),
+    (typing.Literal[1, "a"], {"enum": [1, "a"]}, [1, "a"], [True, "1", 2]),
+    (typing.Optional[bool], {"type": ["boolean", "null"]}, [True, None], [1, "true"]),
+    (typing.Optional[float], {"type": ["number", "null"]}, [1, 1.5, None], [True, "1", float("nan"), float("inf"), 10 ** 400]),
+    (typing.Optional[int], {"type": ["integer", "null"]}, [1, None], [True, "1", 1.5, float("inf")]),
+    (typing.Optional[str], {"type": ["string", "null"]}, ["a", None], [1, {"$ne": None}]),
+    (typing.Optional[datetime.date], {"type": ["string", "null"], "description": "a day, as 2026-01-31"}, ["2026-01-31"], ["x", 1, {}]),
+    (NUMBERS, {"type": ["integer", "number"]}, [1, 1.5], ["a", True]), (TEXT, {"type": "string"}, ["a"], [1]),
+]
+
+
+@pytest.mark.parametrize("kind, schema, fits, misfits", CHECKED, ids=[str(case[0]) for case in CHECKED])
+def test_what_does_not_fit_an_annotation_does_not_reach_the_callable(kind, schema, fits, misfits):
+    reached = []
+
+    def fn(x=None):
+        reached.append(x)
+    fn.__annotations__["x"] = kind
+    tool = hotcell.Tool(fn)
+    assert {**tool.described()["parameters"]["properties"]["x"], "default": 0} == {**schema, "default": 0}
+    for value in misfits:
+        answer = hotcell.tools.call_tool(tool, {"x": value}, hotcell.tools.Toolbox())
+        assert answer.get("error", "").startswith("ValueError: x: ") and reached == [], (value, answer, reached)
+    for value in fits:
+        assert "error" not in hotcell.tools.call_tool(tool, {"x": value}, hotcell.tools.Toolbox()), value
+    assert len(reached) == len(fits)
+
+
+def test_an_integer_may_be_written_as_a_float():
+    assert type(typed.described(int).build(2.0)) is int and typed.described(float).build(2) == 2
+
+
+def test_the_launcher_takes_the_schemas_and_the_program_is_told_of_misfits():
+    reached = []
+
+    def table(name: typing.Optional[TABLE] = None, query: typing.Optional[Query] = None, columns: typing.Union[typing.List[int], typing.List[str]] = ()):
+        reached.append((name, query, columns))
+    program = "for given in ({'name': 'users; DROP TABLE x'}, {'name': {'$ne': None}}, {'query': {'table': 'users'}}, {'columns': [1, 'a']},\n" \
+              "              {'query': {'table': 'public', 'columns': [None]}}, {'name': None, 'query': {'table': 'public'}, 'columns': ['a']}):\n" \
+              "    try: print(tools.table(**given))\n    except ToolError as error: print(error)"
+    lines = hotcell.run(program, tools=[table], check=True, **BOUNDS).text.splitlines()
+    assert reached == [(None, Query("public"), ["a"])] and len(lines) == 6, lines
+    assert lines[3:] == ["ValueError: columns: [0]: expected string, got number",
+                         "ValueError: query: columns: [0]: expected string, got null", "None"], lines
+
+
+@pytest.mark.parametrize("text", ["NaN", "sNaN", "Infinity", "-inf", "1e1001", "1e-1001", "1E+999999999", "0e5000", "1" * 1100, "x", True, None, []])
+def test_a_decimal_is_finite_and_bounded(text):
+    def pay(amount: decimal.Decimal) -> decimal.Decimal:
+        return amount
+    with pytest.raises(ValueError, match="amount: "):
+        hotcell.Tool(pay).call({"amount": text})
+    for plain, value in (("1e1000", "1e1000"), (1.5, "1.5"), (3, "3"), ("-0.001", "-0.001")):
+        assert hotcell.Tool(pay).call({"amount": plain}) == decimal.Decimal(value)
+
+
+def ask(query: str, table: TABLE = "public", *, key: str = "", limit: int = 1) -> list:
+    return [query, table, key, limit]
+
+
+def ask_all(query: str, **more: int) -> list:
+    return [query, more]
+
+
+class Database:
+    def ask(self, query: str, key: str) -> list:
+        return [query, key]
+
+    bound = functools.partialmethod(ask, key="s3cret")
+
+    def __call__(self, query: str, key: str) -> list:
+        return [query, key]
+
+
+def wrapped():
+    @functools.wraps(functools.partial(ask, key="s3cret"))
+    def wrapper(*args, **named):
+        return ask(*args, **{"key": "s3cret", **named})
+    return wrapper
+
+
+@pytest.mark.parametrize("fn, names", [
+    (functools.partial(ask, key="s3cret"), {"query", "table", "limit"}), (functools.partial(functools.partial(ask, key="s3cret"), limit=2), {"query", "table"}),
+    (functools.partial(ask_all, key="s3cret"), {"query"}), (functools.partial(Database(), key="s3cret"), {"query"}), (Database().bound, {"query"}),
+    (functools.partial(Database().ask, key="s3cret"), {"query"}), (wrapped(), {"query", "table", "limit"})])
+def test_what_a_partial_has_bound_is_no_argument(fn, names):
+    tool = hotcell.Tool(fn, name="ask")
+    described, errors = tool.described(), hotcell.tools.Toolbox()
+    assert set(described["parameters"]["properties"]) == names and "s3cret" not in str(described)
+    for arguments in ({"query": "a", "key": "mine"}, {"query": 1}):
+        assert "error" in hotcell.tools.call_tool(tool, dict(arguments), errors), arguments
+    assert "s3cret" in str(hotcell.tools.call_tool(tool, {"query": "a"}, errors)["value"])
+    own = hotcell.Tool(fn, name="ask", parameters={})
+    assert "'key' is not expected" in hotcell.tools.call_tool(own, {"query": "a", "key": "mine"}, errors)["error"]
+
+
+def test_arguments_have_their_own_parameters():
+    def by_position(a: str = "-", b: int = 0, /) -> list:
+        return [a, b]
+
+    def options(**names: typing.Optional[TABLE]) -> dict:
+        return names
+    assert hotcell.Tool(by_position).call({"b": 1}) == ["-", 1]
+    assert hotcell.Tool(options).described()["parameters"]["additionalProperties"] == {"enum": ["public", "prices", None]}
+    assert hotcell.Tool(options).call({"x": "public"}) == {"x": "public"}
+    result = hotcell.run("print(tools.options(x='public', y=None))\ntools.options(x='users')", tools=[options], **BOUNDS)
+    assert result.text.startswith("{'x': 'public', 'y': None}") and result.error.type == "ToolError", result
+    for fn, arguments in ((options, {"x": "users"}), (by_position, {"c": 1})):
+        with pytest.raises(ValueError):
+            hotcell.Tool(fn).call(arguments)
+
+
+def test_a_path_is_not_confined():
+    def read(path: Path) -> str:
+        return str(path)
+    assert hotcell.Tool(read).call({"path": "../../etc/passwd"}) == "../../etc/passwd"
 
 
 def test_a_program_calls_with_json_and_the_callable_gets_its_types():
@@ -111,7 +267,7 @@ def test_a_program_calls_with_json_and_the_callable_gets_its_types():
 
 
 def test_a_model_is_described_without_references_and_makes_its_own_values():
-    schema, build = typed.described(Model)
+    schema, build, _ = typed.described(Model)
     assert schema == {"type": "object", "title": "Model", "required": ["inner"],
                       "properties": {"inner": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
                                      "note": {"type": ["string", "null"]}, "at": {"type": "string"}}}
@@ -122,7 +278,7 @@ def test_a_model_is_described_without_references_and_makes_its_own_values():
     class Real(pydantic.BaseModel):
         n: int
         day: datetime.date
-    schema, build = typed.described(Real)
+    schema, build, _ = typed.described(Real)
     assert schema["properties"]["n"]["type"] == "integer" and build({"n": 1, "day": "2026-01-31"}).day == DAY
 
 
@@ -133,7 +289,7 @@ class Opaque:
 def test_what_cannot_work_is_refused_when_the_tool_is_given():
     def variadic(*rest: int) -> None: ...
     def opaque(x: Opaque) -> None: ...
-    def either(x: typing.Union[int, datetime.date]) -> None: ...
+    def either(x: typing.Union[str, datetime.date]) -> None: ...
     def keys(x: typing.Dict[int, str]) -> None: ...
     def unknown(x: "NowhereDefined") -> None: ...  # noqa: F821
     for tools, message in (([variadic], r"tools: variadic: \*rest: a program gives arguments by their names"),

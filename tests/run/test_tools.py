@@ -618,7 +618,7 @@ def test_tools_in_an_event_loop_share_it(base_tree, monkeypatch):
 def test_a_signature_becomes_a_schema():
     def f(a, b: float, c: "int | None" = None, d: typing.Dict[str, int] = {}, e: object = object(), **more: str): ...
     assert hotcell.Tool(f).described()["parameters"] == {
-        "type": "object", "required": ["a", "b"], "additionalProperties": True,
+        "type": "object", "required": ["a", "b"], "additionalProperties": {"type": "string"},
         "properties": {"a": {}, "b": {"type": "number"}, "c": {"type": ["integer", "null"], "default": None},
                        "d": {"type": "object", "additionalProperties": {"type": "integer"}, "default": {}}, "e": {}}}
     assert "parameters" in hotcell.Tool(dict.get).described() and "parameters" not in hotcell.Tool(max).described()

@@ -18,7 +18,7 @@ import threading
 import typing
 from collections import abc, deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Deque, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Deque, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from .errors import InputError
 from .staging import list_of
@@ -90,14 +90,22 @@ class Tool:
     def call(self, arguments: Dict[str, Any]) -> Any:
         """Call the callable with arguments that its annotations describe, or with JSON if the tool has `parameters` of its
         own. Positional-only parameters get their arguments by position."""
+        _refuse(arguments, _inner(self.fn)[1] - set((self.parameters or {}).get("properties", ())))
         if self.parameters is None:
             arguments = self._signature.build(arguments)
         try:
             parameters = inspect.signature(self.fn).parameters.values()
         except (TypeError, ValueError):
             return self.fn(**arguments)
-        first = [arguments.pop(p.name) for p in parameters if p.kind is p.POSITIONAL_ONLY and p.name in arguments]
-        return self.fn(*first, **arguments)
+        first, left = [], dict(arguments)
+        by_position = [p for p in parameters if p.kind is p.POSITIONAL_ONLY]
+        while by_position and by_position[-1].name not in left:
+            by_position.pop()
+        for p in by_position:  # one that is left out before others must not get their arguments
+            if p.name not in left and p.default is p.empty:
+                raise TypeError(f"{p.name!r} is missing")
+            first.append(left.pop(p.name, p.default))
+        return self.fn(*first, **left)
 
 
 class Toolbox(Dict[str, Tool]):
@@ -141,43 +149,56 @@ def tools_by_name(tools: Optional[Tools]) -> Toolbox:
 # ---- signatures ----
 
 class Signature:
-    """What a program is told of a callable's parameters, and how their values are made of JSON. InputError for a parameter
-    that a call by names cannot give, and for an annotation that no schema can describe."""
+    """What a program is told of a callable's parameters, and how their values are checked and made of JSON. What a partial has
+    bound is no parameter. InputError for a parameter that a call by names cannot give, and for an annotation that no schema
+    can describe."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.schema: Optional[Dict[str, Any]] = None  # None: the callable has no signature
         self._builders: Dict[str, Builder] = {}
+        self._others: Optional[Builder] = None        # of the arguments in **names; None: there are none
         try:
             parameters = inspect.signature(fn).parameters
         except (TypeError, ValueError):
             return
-        hints = _hints(fn)
+        hints, (_, bound) = _hints(fn), _inner(fn)
         self.schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
         for name, parameter in parameters.items():
-            self._add(name, parameter, hints.get(name, Any))
+            if name not in bound:
+                self._add(name, parameter, hints.get(name, Any if parameter.annotation is parameter.empty else parameter.annotation))
 
     def _add(self, name: str, parameter: inspect.Parameter, kind: Any) -> None:
         assert self.schema is not None
         if parameter.kind is parameter.VAR_POSITIONAL:
             raise InputError(f"*{name}: a program gives arguments by their names: use a list")
-        if parameter.kind is parameter.VAR_KEYWORD:
-            self.schema["additionalProperties"] = True
-            return
         try:
-            schema, builder = described(kind)
+            schema, builder, _ = described(kind)
         except InputError as error:
             raise InputError(f"{name}: {error}") from error
+        if parameter.kind is parameter.VAR_KEYWORD:
+            self.schema["additionalProperties"], self._others = schema or True, builder
+            return
         if parameter.default is parameter.empty:
             self.schema["required"].append(name)
         elif _is_json(parameter.default):
             schema = {**schema, "default": parameter.default}
         self.schema["properties"][name] = schema
-        if builder is not None:
-            self._builders[name] = builder
+        self._builders[name] = builder
 
     def build(self, arguments: Dict[str, Any]) -> Dict[str, Any]:
-        """The arguments as the annotations want them. ValueError for one of which none can be made."""
-        return {name: _built(name, value, self._builders.get(name)) for name, value in arguments.items()}
+        """The arguments as the annotations want them. ValueError for one that does not fit its annotation, or has no parameter."""
+        if self.schema is None:
+            return dict(arguments)
+        if self._others is None:
+            _refuse(arguments, set(arguments) - set(self._builders))
+        return {name: _built(name, value, self._builders.get(name, self._others)) for name, value in arguments.items()}
+
+
+def _refuse(arguments: Mapping[str, Any], names: Set[str]) -> None:
+    """ValueError if there is an argument of one of these names."""
+    for name in arguments:
+        if name in names:
+            raise ValueError(f"{name[:64]!r} is not expected")
 
 
 def _built(name: str, value: Any, builder: Optional[Builder]) -> Any:
@@ -187,9 +208,28 @@ def _built(name: str, value: Any, builder: Optional[Builder]) -> Any:
         raise ValueError(f"{name}: {error}") from error
 
 
+def _inner(fn: Any) -> Tuple[Any, Set[str]]:
+    """The callable within partials and wrappers, and the names of the arguments that partials have bound."""
+    bound: Set[str] = set()
+    while True:
+        function = getattr(fn, "__func__", fn)
+        method = getattr(function, "__partialmethod__", getattr(function, "_partialmethod", None))
+        if isinstance(fn, functools.partial):
+            bound |= set(fn.keywords)
+            fn = fn.func
+        elif isinstance(method, functools.partialmethod):
+            bound |= set(method.keywords)
+            fn = method.func
+        elif callable(getattr(fn, "__wrapped__", None)) and not hasattr(fn, "__signature__"):
+            fn = fn.__wrapped__
+        else:
+            return fn, bound
+
+
 def _hints(fn: Callable[..., Any]) -> Dict[str, Any]:
     """The annotations of a callable, or of the method __call__ of an object."""
-    of = fn if inspect.isroutine(fn) or inspect.isclass(fn) else getattr(fn, "func", getattr(fn, "__call__", fn))
+    of = _inner(fn)[0]
+    of = of if inspect.isroutine(of) or inspect.isclass(of) else getattr(of, "__call__", of)
     try:
         return typing.get_type_hints(of.__init__ if inspect.isclass(of) else of)
     except TypeError:  # it has none
