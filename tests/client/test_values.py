@@ -4,8 +4,10 @@ hostile program sends instead."""
 import base64
 import io
 import json
+import subprocess
 import sys
 import tempfile
+import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -203,6 +205,246 @@ def test_files_of_a_hostile_program_are_bounded(made):
                                        "names": [None]}}, a0=np.array([5], "int8"))):
         with pytest.raises(ValueError, match="not a value of hotcell"):
             results._load_packed(content)
+
+
+COUNTS = {"range": [0, 1 << 30, 1], "names": [None]}
+ONE = {"range": [0, 1, 1], "names": [None]}
+
+
+def sparse(length=1 << 30):
+    import numpy as np
+    return {"sparse": npy(np.zeros(1)), "at": npy(np.zeros(1, "int32")), "length": length, "fill": 0.0}
+
+
+def index_of(data):
+    return {"data": data, "freq": None, "names": [None]}
+
+
+def series_of(index, data):
+    return {"$series": {"index": index, "data": data, "name": None, "attrs": {}}}
+
+
+def frame_of(index, *columns):
+    return {"$frame": {"columns": {"range": [0, len(columns), 1], "names": [None]}, "index": index, "data": list(columns), "attrs": {}}}
+
+
+def bombs():
+    """Some hundred bytes each, which would take gigabytes."""
+    import numpy as np
+    codes = npy(np.zeros(1, "int8"))
+    yield from ({"$index": index_of(sparse())}, series_of(index_of(sparse()), sparse()), series_of(COUNTS, sparse()), frame_of(COUNTS, sparse()),
+                frame_of(COUNTS, sparse(), sparse()), series_of(COUNTS, {"left": sparse(), "right": sparse(), "closed": "left"}),
+                series_of(ONE, {"codes": codes, "ordered": False, "categories": index_of(sparse())}),
+                series_of(ONE, {"codes": codes, "ordered": False, "categories": COUNTS}),
+                {"$index": {"levels": [index_of(sparse())], "codes": [codes], "names": [None]}},
+                {"$frame": {"columns": index_of(sparse(1)), "index": ONE, "data": [{"plain": codes}], "attrs": {}}}, series_of(ONE, sparse(2)))
+
+
+def test_claimed_lengths_take_no_memory(made):
+    import resource
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), limits[1]))  # not for a false alarm: for a failure that ends no other tests
+    try:
+        for node in bombs():
+            with pytest.raises(ValueError, match="sparse, but no column|too many rows"):
+                values.untagged(node)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def test_sparse_columns_are_carried(made):
+    import numpy as np
+    table, describe = made
+    assert values.untagged(series_of({"range": [0, 10**7, 1], "names": [None]}, sparse(10**7))).shape == (10**7,)
+    monthly = np.zeros(3)
+    assert values.untagged(frame_of({"range": [0, 3, 1], "names": [None]}, sparse(3), {"plain": npy(monthly)})).shape == (3, 2)
+    for name in ("only sparse", "every column"):
+        frame = table["frames"][name]
+        same(describe, frame, values.untagged(values.Inline(1 << 20).encode(frame, 0)))
+
+
+def test_what_a_frame_holds_is_not_counted_again(made):
+    import numpy as np
+    decoder = values.Decoder(values._array_of_text)
+    decoder.most = 200
+    index = {"range": [0, 300, 1], "names": [None]}
+    decoder.decode(frame_of(index, sparse(300), {"plain": npy(np.zeros(300))}), 0)
+    with pytest.raises(ValueError, match="too many rows"):
+        decoder.decode(frame_of(index, sparse(300)), 0)
+
+
+@pytest.mark.filterwarnings("ignore")  # pandas 1.5 warns of what version 2 does
+def test_a_sparse_index_is_refused_by_its_name(made):
+    import pandas as pd
+    index = pd.Index(pd.arrays.SparseArray([0, 0, 5]))
+    if not isinstance(index.dtype, pd.SparseDtype):
+        pytest.skip("this pandas has no sparse index")
+    with pytest.raises(TypeError, match="index .dtype Sparse.*only a column may be sparse"):
+        values.Packed().encode(pd.DataFrame({"a": [1, 2, 3]}, index=index), 0)
+
+
+def raw_npy(descr, shape, data=b"", magic=b"\x93NUMPY\x01\0"):
+    header = repr({"descr": descr, "fortran_order": False, "shape": shape}).encode() + b"\n"
+    return magic + len(header).to_bytes(2, "little") + header + data
+
+
+def compressed(**arrays):
+    import numpy as np
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+@pytest.fixture(params=["in JSON", "in a file", "in an archive"])
+def load_npy(request):
+    """What loads a .npy file of a program."""
+    def file(content):
+        Path("x.npy").write_bytes(content)
+        digest = __import__("hashlib").sha256(content).hexdigest()
+        return results._load(results.File("x.npy", len(content), digest, Path.cwd()))
+    return {"in JSON": lambda content: values.untagged({"$ndarray": base64.b64encode(content).decode()}), "in a file": file,
+            "in an archive": lambda content: results._load_packed(zipped(("a.npy", content)))["a"]}[request.param]
+
+
+def zipped(*members):
+    import zipfile
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def test_what_stands_for_an_array_is_one(made, load_npy):
+    import numpy as np
+    huge = 1 << 40
+    for content in (compressed(a=np.zeros(10**6)), compressed(), zipped(), b"", b"\x93NUMPY", raw_npy("|O", (1,), b"\x80\x04N."), raw_npy("<f8", (huge,)),
+                    raw_npy("<f8", (huge, huge)), raw_npy("<f8", (1 << 63, 2)), raw_npy("<f8", (-1, -1), b"\0" * 8), raw_npy("|V0", (10**9,)),
+                    raw_npy("|S0", (10**9,)), raw_npy("<U0", (huge,)), raw_npy(("|V0", (1 << 30,)), ()), raw_npy([("a", "|O")], (1,), b"\0" * 8),
+                    raw_npy("<f8", (True,), b"\0" * 8), raw_npy("<f8", (2,), b"\0" * 8), raw_npy("<f8", (1.0,), b"\0" * 8), raw_npy("x", (1,)),
+                    raw_npy("<f8", (1,), b"\0" * 8, b"\x93NUMPY\x09\0"), b"\x93NUMPY\x02\0\xff\xff\xff\xff", b"\x93NUMPY\x01\0\x88\x13" + b"(" * 5000,
+                    b"\x93NUMPY\x01\0\x88\x13" + b"-" * 5000):
+        with pytest.raises(ValueError):
+            load_npy(content)
+    assert load_npy(raw_npy("<f8", (2,), bytes(16))).tolist() == [0, 0]
+    for array in (np.zeros((0, 3)), np.zeros(2, "V0"), np.array(5), np.asfortranarray(np.arange(6).reshape(2, 3)), np.zeros(2, [("ä", "f4"), ("Ω", "S3")])):
+        file = io.BytesIO()
+        with __import__("warnings").catch_warnings():
+            __import__("warnings").simplefilter("ignore")  # of the third version of the format
+            np.save(file, array)
+        got = load_npy(file.getvalue())
+        assert type(got) is np.ndarray and (got.dtype, got.shape, got.tobytes()) == (array.dtype, array.shape, array.tobytes())
+        assert got.flags.writeable
+
+
+@pytest.mark.filterwarnings("ignore")  # zipfile warns of duplicate names
+def test_archives_have_no_more_than_their_bytes(made):
+    """Stored members, each of which holds the next ones, would have far more bytes than their file."""
+    import numpy as np
+    inner = raw_npy("|u1", (4000,), bytes(4000))
+    content = bytearray(zipped(("a.npy", inner), ("b.npy", inner)))
+    assert set(results._load_packed(bytes(content))) == {"a", "b"}
+    assert isinstance(results._load_packed(packed({"$ndarray": "a"}, a=np.arange(3))), np.ndarray)
+    hidden = zipped(("b.npy", inner))[:35 + len(inner)]
+    outer = raw_npy("|u1", (len(hidden),), hidden)
+    within = bytearray(zipped(("a.npy", outer), ("b.npy", inner)))
+    central = within.rindex(b"PK\1\2")
+    within[central + 42:central + 46] = (35 + outer.index(hidden)).to_bytes(4, "little")  # the second member is in the first ...
+    extra = bytearray(content)
+    extra[28:30] = (100).to_bytes(2, "little")  # ... or the first is said to begin later, and ends in the second
+    for bad in (zipped(("a.npy", inner), ("a.npy", inner)), zipped(("a.npy", inner), ("a", inner)), within, extra, compressed(a=np.zeros(100000))):
+        with pytest.raises(ValueError, match="members that overlap|two of one name|larger than the file"):
+            results._load_packed(bytes(bad))
+    with pytest.raises(ValueError, match="larger than the file"):  # also without HEADER
+        values.read_file(io.BytesIO(content), 5000)
+
+
+def test_a_lack_of_memory_is_a_value_error(made, monkeypatch):
+    import numpy as np
+
+    def none(*_, **__):
+        raise MemoryError
+    monkeypatch.setattr(np.lib.format, "read_array", none)
+    with pytest.raises(ValueError):
+        values.untagged({"$ndarray": npy(np.arange(3))})
+    monkeypatch.setitem(values.READERS, "$tuple", none)
+    with pytest.raises(ValueError, match="MemoryError"):
+        values.untagged({"$tuple": []})
+
+
+def test_equal_hashes_cost_no_time(made):
+    alike = [{"$int": hex((number << 61) - number)} for number in range(1, 30000)]  # multiples of 2**61 - 1: all have the hash 0
+    distinct = list(range(1 << 20, (1 << 20) + 30000))
+    before = time.monotonic()
+    folded = [number << 32 | number for number in range(1, 30000)]  # pandas takes 32 bits, all of them 0
+    for node in ({"$set": alike + distinct}, {"$frozenset": alike}, {"$dict": [[key, 0] for key in alike + distinct]},
+                 {"$tuple": [{"$set": alike[:900]}] * 400},
+                 series_of(ONE, {"codes": "x", "ordered": False, "categories": index_of({"objects": folded})})):
+        with pytest.raises(ValueError, match="same hash"):
+            values.untagged(node)
+    assert time.monotonic() - before < 10 * cells.SLOWNESS
+    for value in (set(range(-2, 100000)), {f"k{number}": 0 for number in range(5000)}, {(number, number): 0 for number in range(5000)},
+                  {number << 32 for number in range(5000)}, {float("nan") for _ in range(50)} | {0.5}):
+        assert len(values.untagged(values.Inline(1 << 24).encode(value, 0))) == len(value)
+
+
+FORGES = """\
+class V:
+    def _repr_mimebundle_(self, include=None, exclude=None): return {name: {"$tuple": [1]}, "text/x-own": "own"}
+    def __repr__(self): return "V!"
+class Odd(str):
+    def __eq__(self, other): return False
+    def __ne__(self, other): return True
+    __hash__ = str.__hash__
+"""
+
+
+@pytest.mark.parametrize("name", [f"name = {TAGGED!r}", f"name = Odd({TAGGED!r})"])
+def test_no_object_gives_itself_another_value(base_tree, name):
+    code = f"{FORGES}{name}\ndisplay(V())\ndisplay({{name: {{'$tuple': [1]}}, 'text/html': 'h'}}, raw=True)\nV()"
+    result = hotcell.run(code, tree="base")
+    assert result.ok and result.value == "V!" and type(result.value) is hotcell.Repr, result
+    assert result.bundle == {"text/plain": "V!", "text/x-own": "own"}
+    assert [set(shown) for shown in result.displays] == [{"text/plain", "text/x-own"}, {"text/plain", "text/html"}]
+
+
+HIDES = """\
+import os, sys, resource
+sys.path.insert(0, sys.argv[1])
+from hotcell.temporary import Temporary
+made = Temporary()
+top = os.path.join(made.path, "a")
+os.makedirs(top + "/b/c")
+os.symlink(sys.argv[2], top + "/b/link")
+open(top + "/b/c/file", "w").close()
+open(top + "/kept", "w").close()
+os.makedirs(os.path.join(made.path, "d"))
+os.open(os.path.join(made.path, "d"), os.O_RDONLY)
+at = os.open(os.path.join(made.path, "d"), os.O_RDONLY)
+for _ in range(3000):  # deeper than any path, and than Python may recur
+    os.mkdir("d", dir_fd=at)
+    inner = os.open("d", os.O_RDONLY, dir_fd=at)
+    os.close(at)
+    at = inner
+os.close(at)
+for path, mode in ((top + "/b/c", 0), (top + "/b", 0o500), (top, 0), (made.path, 0o500)):
+    os.chmod(path, mode)
+made.close()
+print(os.path.lexists(made.path), oct(os.stat(sys.argv[2]).st_mode & 0o777))
+"""
+
+
+def test_results_go_whatever_rights_they_have():
+    """As an ordinary user, who cannot enter a directory without rights."""
+    directory = cells.new_directory(cells.ordinary())
+    (directory / "else").mkdir()
+    (directory / "else").chmod(0o555)
+    options = {"user": cells.ordinary().uid, "group": cells.ordinary().uid, "extra_groups": []} if cells.IS_ROOT else {}
+    done = subprocess.run([sys.executable, "-c", HIDES, PACKAGE, directory / "else"], cwd=directory, env={"TMPDIR": str(directory)}, text=True,
+                          capture_output=True, check=False, timeout=120, **options)
+    assert (done.stdout, done.stderr) == ("False 0o555\n", ""), done
+    assert [path.name for path in directory.iterdir()] == ["else"]
 
 
 def mutated(random, node, others):

@@ -137,6 +137,7 @@ FRAMES = {
     "columns in levels": "pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([('a', 1), ('a', 2)], names=['l', None]))",
     "columns of dates": "pd.DataFrame([[1, 2]], columns=pd.date_range('2024', periods=2))", "nothing": "pd.DataFrame()",
     "no rows": "pd.DataFrame({'a': np.array([], 'int64'), 's': np.array([], object), 'c': pd.Categorical([]), 't': pd.DatetimeIndex([], tz='UTC')})",
+    "only sparse": "pd.DataFrame({'a': pd.arrays.SparseArray([0, 0, 5]), 'b': pd.arrays.SparseArray([0, 1, 0])})",
     "no columns": "pd.DataFrame(index=pd.Index([1, 2], name='i'))",
     "attributes": "pd.DataFrame({'a': [1]}).pipe(lambda f: (f.attrs.update(u={'x': (1,)}), f)[1])",
     "both in levels": "pd.DataFrame([[1, 2], [3, 4]], index=pd.MultiIndex.from_tuples([('a', 1), ('b', 2)]), "

@@ -22,6 +22,8 @@ DEEPEST = 48                  # levels of nested JSON, as there
 MOST = 400000                 # values within one JSON document of a manifest, as in shim/harness/text.c
 MOST_IN_FILE = 20000000       # values within a file
 MOST_ROWS = 1 << 31           # of a frame: its index may take no memory
+MOST_ALIKE = 100              # elements of a set, or keys of a dict, with the same hash: each is compared to all others
+MOST_HEADER = 10000           # bytes of the header of a .npy file, as in numpy
 MAX_INT = (1 << 63) - 1
 PLAIN_KINDS = "biufcmM"       # kinds of numpy's dtypes that columns have
 MASKED = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64", "boolean")
@@ -79,39 +81,88 @@ def pack(file: Any, encoder: Any, node: Any) -> None:
 
 
 def read_file(file: Any, limit: Optional[int] = None) -> Any:
-    """The value from a file that write_file wrote; a dict of arrays from another .npz file. `limit`: bytes that all arrays may
-    have together; None: any number."""
-    import json
-
+    """The value from a file that write_file wrote; a dict of arrays from another .npz file. `limit`: the file's bytes, if it may
+    come from a hostile program: then nothing in it is compressed, and all arrays have at most as many bytes together. ValueError
+    and errors of zipfile: it is not such a file."""
+    if limit is not None:
+        import zipfile
+        with zipfile.ZipFile(file) as archive:
+            members = _plain_members(file, archive, limit)
+            return _read_arrays(members, lambda name: array_of(archive.read(members[name])), True)
     import numpy
     with numpy.load(file, allow_pickle=False) as arrays:
-        if HEADER not in arrays:
-            return dict(arrays)
-        left = [limit]
-        used = set()
-
-        def get(name: Any) -> Any:
-            if not isinstance(name, str) or name in used or name == HEADER:
-                raise ValueError("no name of an array, or named twice")
-            used.add(name)
-            array = arrays[name]
-            if left[0] is not None:
-                left[0] -= array.nbytes
-                if left[0] < 0:
-                    raise ValueError("more bytes than the file has")
-            return array
-        decoder = Decoder(get)
-        decoder.most = MOST_IN_FILE
-        return _read(decoder, json.loads(arrays[HEADER].tobytes()))
+        return _read_arrays(arrays.files, lambda name: arrays[name], False)
 
 
-def _read(decoder: Any, node: Any) -> Any:
+def _read_arrays(names: Any, load: Callable[[str], Any], hostile: bool) -> Any:
+    """The value whose JSON is in the array HEADER, or without that a dict of all arrays."""
+    import json
+    if HEADER not in names:
+        return {name: load(name) for name in names}
+    used = {HEADER}
+
+    def get(name: Any) -> Any:
+        if not isinstance(name, str) or name in used:
+            raise ValueError("no name of an array, or named twice")
+        used.add(name)
+        return load(name)
+    return _read(Decoder(get), json.loads(load(HEADER).tobytes()), hostile)
+
+
+def _plain_members(file: Any, archive: Any, limit: int) -> Dict[str, Any]:
+    """{name of an array: member} of an archive. ValueError: its members could become more than `limit` bytes, or are not told apart."""
+    members: Dict[str, Any] = {}
+    end = total = 0
+    for member in sorted(archive.infolist(), key=lambda member: member.header_offset):
+        file.seek(member.header_offset)
+        header = file.read(30)
+        name = member.filename[:-4] if member.filename.endswith(".npy") else member.filename
+        total += member.file_size
+        if member.compress_type or member.file_size != member.compress_size or total > limit:
+            raise ValueError("compressed, or larger than the file")
+        if len(header) < 30 or member.header_offset < end or name in members:
+            raise ValueError("members that overlap, or two of one name")
+        end = member.header_offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little") + member.file_size
+        members[name] = member
+    return members
+
+
+def _read(decoder: Any, node: Any, hostile: bool = True) -> Any:
     try:
         return decoder.decode(node, 0)
-    except (ImportError, MemoryError):
+    except ImportError:
         raise
     except Exception as error:
+        if isinstance(error, MemoryError) and not hostile:
+            raise
         raise ValueError(f"a value that is not well formed: {type(error).__name__}: {str(error)[:300]}") from error
+
+
+def array_of(data: bytes) -> Any:
+    """The array of a .npy file that may come from a hostile program. ValueError: it is none, or would have more bytes than the
+    file, or items of no bytes in a number that the file's size does not bound."""
+    import ast
+    from io import BytesIO
+
+    from numpy.lib import format as npy
+    begin = {b"\x93NUMPY\x01\0": 10, b"\x93NUMPY\x02\0": 12, b"\x93NUMPY\x03\0": 12}.get(data[:8])
+    if begin is None:
+        raise ValueError("no .npy file")
+    size = int.from_bytes(data[8:begin], "little")
+    if size > MOST_HEADER:
+        raise ValueError("a header that is too large")
+    try:
+        header = ast.literal_eval(data[begin:begin + size].decode("utf-8" if data[6] == 3 else "latin-1").strip())
+        dtype, count = npy.descr_to_dtype(header["descr"]), 1
+        for length in _expect(header["shape"], tuple):
+            if _expect(length, int) < 0:
+                raise ValueError("a negative length")
+            count *= length
+        if dtype.hasobject or dtype.subdtype is not None or count * max(dtype.itemsize, 1) > len(data):
+            raise ValueError("objects, or more items than bytes")
+        return npy.read_array(BytesIO(data), allow_pickle=False)
+    except Exception as error:  # MemoryError and RecursionError, too
+        raise ValueError(f"no .npy file: {type(error).__name__}: {str(error)[:300]}") from error
 
 
 def _json_array(value: Any) -> Any:
@@ -122,10 +173,7 @@ def _json_array(value: Any) -> Any:
 
 
 def _array_of_text(text: Any) -> Any:
-    from io import BytesIO
-
-    import numpy
-    return numpy.load(BytesIO(_bytes_of(text)), allow_pickle=False)
+    return array_of(_bytes_of(text))
 
 
 def _base64(data: Any) -> str:
@@ -399,6 +447,8 @@ def _index(to: Any, index: Any, where: str, depth: int) -> Dict[str, Any]:
                 "codes": [to.put(codes_of(codes)) for codes in index.codes], "names": names}
     if isinstance(index, pandas.RangeIndex):
         return {"range": [index.start, index.stop, index.step], "names": names}
+    if isinstance(index.dtype, pandas.SparseDtype):
+        raise NotCarried(f"{where} (dtype {index.dtype}): only a column may be sparse: make it dense first, with astype")
     return {"data": _column(to, index, where, depth + 1), "freq": _freq_of(index, where), "names": names}
 
 
@@ -558,7 +608,27 @@ def _bytes_of(text: Any) -> bytes:
 
 
 def _get_dict(of: Any, content: Any, depth: int) -> Any:
-    return {of.decode(key, depth): of.decode(item, depth) for key, item in (_parts(pair, object, object) for pair in _expect(content, list))}
+    pairs = [(of.decode(key, depth), of.decode(item, depth))
+             for key, item in (_parts(pair, object, object) for pair in _expect(content, list))]
+    _told_apart([key for key, _ in pairs])
+    return dict(pairs)
+
+
+def _get_set(kind: Any) -> Callable[[Any, Any, int], Any]:
+    return lambda of, content, depth: kind(_told_apart(of.items(content, depth)))
+
+
+def _told_apart(items: List[Any], bits: int = 64) -> List[Any]:
+    """The items. ValueError if many have the same hash, or the same one when it is folded to 32 bits, as pandas does: a table of
+    them would take time with the square of their number."""
+    counts: Dict[int, int] = {}
+    for item in items if len(items) > MOST_ALIKE else ():
+        key = hash(item)
+        key = key if bits == 64 else (key ^ key >> 32) & 0xffffffff
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] > MOST_ALIKE:
+            raise ValueError("too many items with the same hash")
+    return items
 
 
 def _get_decimal(of: Any, content: Any, depth: int) -> Any:
@@ -711,7 +781,9 @@ def _get_index(of: Any, content: Any, depth: int) -> Any:
 
 def _get_series(of: Any, content: Any, depth: int) -> Any:
     index = _index_of(of, content["index"], depth)
-    series = _series(_column_data(of, content["data"], depth), index)
+    data = _column_data(of, content["data"], depth, len(index))
+    _count_rows(of, index, [data])
+    series = _series(data, index)
     series.name = of.decode(content["name"], depth)
     series.attrs.update(_expect(of.decode(content["attrs"], depth), dict))
     return series
@@ -728,37 +800,51 @@ def _series(data: Any, index: Any) -> Any:
 def _get_frame(of: Any, content: Any, depth: int) -> Any:
     import pandas
     index = _index_of(of, content["index"], depth)
-    columns = [_series(_column_data(of, each, depth), index) for each in _expect(content["data"], list)]
-    frame = pandas.DataFrame(dict(enumerate(columns)), index=index)
+    columns = [_column_data(of, each, depth, len(index)) for each in _expect(content["data"], list)]
+    _count_rows(of, index, columns)
+    frame = pandas.DataFrame({at: _series(data, index) for at, data in enumerate(columns)}, index=index)
     frame.columns = _index_of(of, content["columns"], depth)
     frame.attrs.update(_expect(of.decode(content["attrs"], depth), dict))
     return frame
 
 
-def _index_of(of: Any, content: Any, depth: int) -> Any:
+def _count_rows(of: Any, index: Any, columns: List[Any]) -> None:
+    """Count rows that take no memory, as all columns are sparse and the index a range, as values: others can be no more than the
+    bytes that were read."""
+    import pandas
+    if columns and isinstance(index, pandas.RangeIndex) and all(isinstance(data, pandas.arrays.SparseArray) for data in columns):
+        of.count += len(index)
+        if of.count > of.most:
+            raise ValueError("too many rows")
+
+
+def _index_of(of: Any, content: Any, depth: int, of_items: bool = False) -> Any:
+    """An index. `of_items`: it is for categories or levels, which are looked up."""
     import pandas
     if depth > DEEPEST:
         raise ValueError("nested too deeply")
     names = of.items(content["names"], depth)
     if "levels" in content:
-        levels = [_index_of(of, level, depth + 2) for level in _expect(content["levels"], list)]
+        levels = [_index_of(of, level, depth + 2, True) for level in _expect(content["levels"], list)]
         codes = [of.array(name, "i") for name in _expect(content["codes"], list)]
         return pandas.MultiIndex(levels=levels, codes=codes, names=names)
     name, = names
     if "range" in content:
         counts = range(*_parts(content["range"], int, int, int))
-        if len(counts) > MOST_ROWS:
+        if len(counts) > (of.most if of_items else MOST_ROWS):
             raise ValueError("too many rows")
         return pandas.RangeIndex(counts, name=name)
     data = _column_data(of, content["data"], depth + 1)
+    if of_items and data.dtype == object:
+        _told_apart(data.tolist(), 32)
     index = pandas.Index(data, name=name, tupleize_cols=False, dtype=object) if data.dtype == object else pandas.Index(data, name=name)
     if content["freq"] is not None:
         index.freq = _freq(content["freq"])
     return index
 
 
-def _column_data(of: Any, content: Any, depth: int) -> Any:
-    """The data of a column: an array of numpy or pandas."""
+def _column_data(of: Any, content: Any, depth: int, rows: Optional[int] = None) -> Any:
+    """The data of a column of a series or frame that has this many rows, or of something else, None: an array of numpy or pandas."""
     import pandas
     if depth > 2 * DEEPEST:
         raise ValueError("nested too deeply")
@@ -767,7 +853,7 @@ def _column_data(of: Any, content: Any, depth: int) -> Any:
     if "objects" in content:
         return _object_array(of.items(of.list(content["objects"]), depth))
     if "codes" in content:
-        categories = _index_of(of, content["categories"], depth + 1)
+        categories = _index_of(of, content["categories"], depth + 1, True)
         return pandas.Categorical.from_codes(of.array(content["codes"], "i"), dtype=pandas.CategoricalDtype(
             categories, ordered=_expect(content["ordered"], bool)))
     if "zoned" in content:
@@ -778,7 +864,7 @@ def _column_data(of: Any, content: Any, depth: int) -> Any:
         left, right = (pandas.Index(_column_data(of, content[side], depth + 1)) for side in ("left", "right"))
         return pandas.arrays.IntervalArray.from_arrays(left, right, closed=content["closed"])
     if "sparse" in content:
-        return _sparse(of, content, depth)
+        return _sparse(of, content, depth, rows)
     if "values" in content:
         values, mask = of.array(content["values"], "biuf"), of.array(content["mask"], "b")
         kind = {"b": "BooleanArray", "f": "FloatingArray"}.get(values.dtype.kind, "IntegerArray")
@@ -790,12 +876,13 @@ def _column_data(of: Any, content: Any, depth: int) -> Any:
     raise ValueError("no kind of a column")
 
 
-def _sparse(of: Any, content: Any, depth: int) -> Any:
+def _sparse(of: Any, content: Any, depth: int, rows: Optional[int]) -> Any:
+    """A sparse column; anything else, such as an index, would make it dense, whatever length it claims."""
     import pandas
     from pandas._libs.sparse import IntIndex
     values, length = of.array(content["sparse"]), _expect(content["length"], int)
-    if not 0 <= length <= MOST_ROWS:
-        raise ValueError("too many rows")
+    if length != rows:
+        raise ValueError("sparse, but no column of this length")
     fill = of.decode(content["fill"], depth)
     return pandas.arrays.SparseArray(values, sparse_index=IntIndex(length, of.array(content["at"], "i").astype("int32")),
                                      dtype=pandas.SparseDtype(values.dtype, fill))
@@ -805,8 +892,7 @@ READERS: Dict[str, Any] = {
     "$int": lambda of, content, depth: int(_expect(content, str), 16), "$float": lambda of, content, depth: float(_expect(content, str)),
     "$str": lambda of, content, depth: _bytes_of(content).decode("utf-8", "surrogatepass"),
     "$dict": _get_dict, "$tuple": lambda of, content, depth: tuple(of.items(content, depth)),
-    "$set": lambda of, content, depth: set(of.items(content, depth)),
-    "$frozenset": lambda of, content, depth: frozenset(of.items(content, depth)),
+    "$set": _get_set(set), "$frozenset": _get_set(frozenset),
     "$bytes": lambda of, content, depth: _bytes_of(content), "$bytearray": lambda of, content, depth: bytearray(_bytes_of(content)),
     "$complex": lambda of, content, depth: complex(*_parts(of.items(content, depth), float, float)),
     "$range": lambda of, content, depth: range(*_parts(of.items(content, depth), int, int, int)),

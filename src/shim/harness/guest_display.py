@@ -91,10 +91,10 @@ def print_one(state, output, value, raw):
 
 def given_forms(bundle):
     """The forms of display({MIME type: data}, raw=True)."""
-    tools = {name: part("value", name) for name in ("is_mime", "add")}
+    tools = {name: part("value", name) for name in ("is_form", "add")}
     forms = {}
     for mime, data in list(dict.items(bundle))[:32]:
-        if tools["is_mime"](mime) and mime != "text/plain":
+        if tools["is_form"](mime):
             tools["add"](forms, mime, data, 1 << 30)
     plain = bundle.get("text/plain")
     return plain if isinstance(plain, str) else "", None, forms

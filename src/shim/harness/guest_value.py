@@ -2,6 +2,7 @@
 import sys
 
 DATA_RESOURCE = "application/vnd.dataresource+json"
+EXACT = "application/vnd.hotcell.value+json"  # values.MIME: it is not for programs to give
 MOST_ROWS = 1000  # rows of a table; --return gives the whole table
 MOST_COLUMNS = 1000
 MOST_CELLS = 50000
@@ -141,7 +142,7 @@ def add_bundle(found, value, drawing, output, room):
     bundle = value._repr_mimebundle_(include=None, exclude=None)
     bundle = bundle[0] if isinstance(bundle, tuple) else bundle
     for mime, data in list(dict.items(bundle))[:32]:
-        if is_mime(mime) and mime != "text/plain":
+        if is_form(mime):
             attempt(add, found, mime, data, room)
 
 
@@ -149,6 +150,11 @@ def add(found, mime, data, room):
     data = content(mime, data[0] if isinstance(data, tuple) and data else data, room)
     if data is not None:
         found[str.__str__(mime)] = data
+
+
+def is_form(mime):
+    """Whether it is a MIME type of a form that a program may give."""
+    return isinstance(mime, str) and is_mime(str.__str__(mime)) and str.__str__(mime) not in ("text/plain", EXACT)
 
 
 def is_mime(text):
