@@ -78,7 +78,7 @@ def test_a_cell_that_fails_says_so(shell):
     out, err, shown = run(shell, "%%hotcell -t 0.3s\nx = 2\nimport os\nos._exit(3)")
     assert "the state is rolled back to run 1" in err
     assert run(shell, "%hotcell x")[2] == [{"text/plain": "1"}]
-    assert "subprocess" in run(shell, "%%hotcell\nimport subprocess")[1]
+    assert "subprocess" in run(shell, "%%hotcell\nimport subprocess\nsubprocess.run([])")[1]
     assert "SyntaxError" in run(shell, "%%hotcell\nx = = 1")[1]
     assert run(shell, "%%hotcell --nothing\n1")[1].startswith("hotcell: unrecognized arguments")
 

@@ -320,24 +320,33 @@ def ordinary():
         return caller()
     uid = 60000 + os.getpid() % 5000
     home = scratch() / f"home-{uid}"
-    if not home.exists():
-        home.mkdir()
-        os.chown(home, uid, uid)
-        lend_trees(home / "data" / "hotcell", uid)
+    own_directory(home, uid)
+    lend_trees(home / "data" / "hotcell", uid)
     return User(uid, home)
+
+
+def own_directory(path, uid):
+    path.mkdir(exist_ok=True)
+    os.chown(path, uid, uid)
+
+
+# As they are before a test has changed anything.
+_HOTCELL, _ENVIRONMENT = HOTCELL, dict(os.environ)
 
 
 def lend_trees(state, uid):
     """Links to the caller's trees in the state directory of another user, who then knows them by their names, too."""
     for folder in (state.parent, state, state / "trees", state / "names"):
-        folder.mkdir()
-        os.chown(folder, uid, uid)
+        own_directory(folder, uid)
     for name in ("base", "scientific"):
-        found = hotcell("tree", "path", name)
+        if (state / "names" / name).is_symlink():
+            continue
+        found = subprocess.run([_HOTCELL, "tree", "path", name], env=_ENVIRONMENT, capture_output=True, text=True, check=False)
         if found.returncode == 0:
             tree = Path(found.stdout.strip())
-            (state / "trees" / tree.name).symlink_to(tree)
-            (state / "names" / name).symlink_to(f"../trees/{tree.name}")
+            with contextlib.suppress(FileExistsError):  # another thread was faster
+                (state / "trees" / tree.name).symlink_to(tree)
+                (state / "names" / name).symlink_to(f"../trees/{tree.name}")
 
 
 def scratch():
