@@ -5,6 +5,7 @@
 """
 
 import contextlib
+import select
 import socket
 import ssl
 import subprocess
@@ -61,14 +62,23 @@ class Server:
             assert path.startswith(self.prefix.encode() + b"/"), path
             with socket.create_connection(("127.0.0.1", self.port)) as daemon:
                 daemon.sendall(b" ".join((method, path[len(self.prefix):], rest)))
-                threading.Thread(target=self.send, args=(client, daemon), daemon=True).start()
-                while more := daemon.recv(65536):
-                    client.sendall(more)
+                self.relay(client, daemon)
 
     @staticmethod
-    def send(client, daemon):
-        """The rest of the request."""
-        with contextlib.suppress(OSError, ValueError):
-            while more := client.recv(65536):
-                daemon.sendall(more)
-            daemon.shutdown(socket.SHUT_WR)
+    def relay(client, daemon):
+        """The rest of the request and the answer, in one thread: two must not use the encrypted connection at once."""
+        sides = [client, daemon]
+        while True:
+            ready = [client] if client in sides and client.pending() else select.select(sides, [], [])[0]
+            if daemon in ready:
+                more = daemon.recv(65536)
+                if not more:
+                    return
+                client.sendall(more)
+            if client in ready:
+                more = client.recv(65536)
+                if more:
+                    daemon.sendall(more)
+                else:
+                    daemon.shutdown(socket.SHUT_WR)
+                    sides.remove(client)
