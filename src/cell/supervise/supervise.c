@@ -189,9 +189,18 @@ static void restart_deadlines(const struct hc_loop *l, const struct hc_timers *t
         (void)hc_loop_set_timer(timers->grace, limits->timeout_ms, 0);
 }
 
-static void handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
+/* The program's time begins when its interpreter gets GO. */
+static void answer_control(struct hc_loop *l, const struct hc_timers *timers)
 {
     const bool starts = !l->s->go_us;
+    hc_control_answer(l);
+    hc_control_read(l);
+    if (starts && l->s->go_us)
+        restart_deadlines(l, timers);
+}
+
+static void handle(struct hc_loop *l, const struct epoll_event *event, const struct hc_timers *timers)
+{
     switch ((enum hc_occasion)event->data.u32) {
     case HC_ON_STDOUT:
         hc_output_pipe_read(l, &l->out);
@@ -206,10 +215,7 @@ static void handle(struct hc_loop *l, const struct epoll_event *event, const str
         hc_output_pipe_write(l, &l->err);
         break;
     case HC_ON_CONTROL:
-        hc_control_answer(l);
-        hc_control_read(l);
-        if (starts && l->s->go_us)
-            restart_deadlines(l, timers);
+        answer_control(l, timers);
         break;
     case HC_ON_TOOLS:
         hc_toolbox_work(l->s->tools);
