@@ -257,6 +257,16 @@ static int take_row(struct hc_job *job, size_t row, struct hc_error *err)
     return hc_job_set(job, &hc_job_options[row - hc_options_count], optarg, err);
 }
 
+/* The member for the inherited descriptor that an option gives. */
+static int *fd_of(struct hc_request *q, int opt)
+{
+    return opt == OPT_TOOL_FD     ? &q->tool_fd
+           : opt == OPT_CALLER_FD ? &q->caller_fd
+           : opt == OPT_STDOUT_FD ? &q->stdout_fd
+           : opt == OPT_STDERR_FD ? &q->stderr_fd
+                                  : &q->figure_fd;
+}
+
 static int take_option(struct hc_request *q, int opt, struct hc_error *err)
 {
     struct hc_job *job = &q->job;
@@ -285,15 +295,11 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
     case OPT_TOOL:
         return hc_job_add_tool(job, optarg, err);
     case OPT_TOOL_FD:
-        return set_fd(&q->tool_fd, optarg, err);
     case OPT_CALLER_FD:
-        return set_fd(&q->caller_fd, optarg, err);
     case OPT_STDOUT_FD:
-        return set_fd(&q->stdout_fd, optarg, err);
     case OPT_STDERR_FD:
-        return set_fd(&q->stderr_fd, optarg, err);
     case OPT_FIGURE_FD:
-        return set_fd(&q->figure_fd, optarg, err);
+        return set_fd(fd_of(q, opt), optarg, err);
     case OPT_SEED:
         return set_seed(job, optarg, err);
     case OPT_SESSION:
