@@ -137,10 +137,10 @@ struct run_tasks {
 
 /* One job that is being run. */
 struct item {
-    const struct hc_task *task;      /* borrowed */
-    struct hc_job job;               /* the line, parsed */
-    struct hc_cached_policy *policy; /* a counted reference; NULL: none */
-    struct hc_warm_use use;          /* the cell that the job used */
+    const struct hc_batch_task *task; /* borrowed */
+    struct hc_job job;                /* the line, parsed */
+    struct hc_cached_policy *policy;  /* a counted reference; NULL: none */
+    struct hc_warm_use use;           /* the cell that the job used */
     /* Signs manifests, empty: they are not signed; the manifest in one line; owned. */
     struct hc_buf key, manifest;
     struct hc_ended *answer; /* gets the result; borrowed */
@@ -406,7 +406,8 @@ static void item_finish(struct item *it)
     hc_buf_finish(&it->manifest);
 }
 
-static int run_task(struct run_tasks *w, int socket, const struct hc_task *task, int fd, struct hc_error *err)
+static int run_task(struct run_tasks *w, int socket, const struct hc_batch_task *task, int fd,
+                    struct hc_error *err)
 {
     struct hc_ended answer = {.result = {.line = task->line, .attempts = task->attempt, .wall_us = -1}};
     struct item it = {.task = task, .answer = &answer};
@@ -429,7 +430,7 @@ static int run_tasks(struct run_tasks *w, int socket, struct hc_error *err)
 {
     static const struct hc_ended idle = {.idle = true};
     for (;;) {
-        struct hc_task task;
+        struct hc_batch_task task;
         hc_autofd fd = -1;
         if (hc_batch_send(socket, &idle, sizeof idle, -1, err) < 0)
             return err->sys == EPIPE ? 0 : -1;

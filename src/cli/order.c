@@ -154,7 +154,7 @@ static int print_body(const struct asked *a, bool admin, struct hc_buf *body, st
 }
 
 /* Sends the order for one job, session or tenant, or with `name` NULL for the daemon; prints the answer. */
-static int send_order(const struct asked *a, const struct hc_place *place, const char *name,
+static int send_order(const struct asked *a, const struct hc_daemon_address *place, const char *name,
                       struct hc_error *err)
 {
     hc_autobuf path = {0};
@@ -180,7 +180,7 @@ static int send_order(const struct asked *a, const struct hc_place *place, const
 /* Sends the order for all names. Returns the exit status of the last one that failed. */
 static int send_orders(const struct asked *a, char **names, int count)
 {
-    struct hc_place place;
+    struct hc_daemon_address place;
     struct hc_error err = {0};
     int status = HC_EXIT_OK;
     if (hc_ask_find(&place, a->socket, &err) < 0)

@@ -23,7 +23,7 @@
 /* One job on its way through the daemon; owns all members but `asked`. */
 struct remote {
     struct hc_remote *asked;         /* the caller's job, borrowed */
-    struct hc_place place;           /* the daemon's address */
+    struct hc_daemon_address place;  /* the daemon's address */
     struct hc_answer answer;         /* to the request that submits the job */
     struct hc_stream_reader stream;  /* of the events in `answer` */
     struct hc_tool_proxy tool_proxy; /* answers the job's calls of tools */
@@ -190,7 +190,7 @@ static int connect_for_job(struct remote *r, struct hc_error *err)
 {
     if (hc_upload_check(r->asked->job, err) < 0)
         return -2;
-    if (hc_place_find(&r->place, err) < 0)
+    if (hc_daemon_address_find(&r->place, err) < 0)
         return -1;
     int fd = hc_dial(&r->place, err);
     return fd < 0 && err->exit == HC_EXIT_UNAVAILABLE ? -2 : fd;

@@ -29,19 +29,19 @@
 
 /* A job as it came, and what is made of it. */
 struct work {
-    struct hc_message *said;        /* the front's message; borrowed */
-    int *fds;                       /* descriptors of the message (enum hc_run_fd), owned */
-    struct hc_buf body;             /* the request; owned */
-    struct hc_job job;              /* the request, parsed */
-    struct hc_uploads uploads;      /* content of its inputs; owned */
-    struct hc_cached_policy *known; /* the job's policy; a counted reference */
-    const struct hc_buf *key;       /* signs manifests; borrowed; empty: they are not signed */
-    int channel;                    /* to the front */
-    bool session, has_tools;        /* it is a session; its client answers tools */
-    const char *stage;              /* path of the worker's own directory in HC_STAGE_DIR */
-    bool staged;                    /* this directory has files of the job */
-    struct hc_warm *warm;           /* the worker's; borrowed */
-    struct hc_warm_use use;         /* the cell that the job used */
+    struct hc_message *order;               /* the front's message; borrowed */
+    int *fds;                               /* descriptors of the message (enum hc_run_fd), owned */
+    struct hc_buf body;                     /* the request; owned */
+    struct hc_job job;                      /* the request, parsed */
+    struct hc_uploads uploads;              /* content of its inputs; owned */
+    struct hc_cached_policy *cached_policy; /* the job's policy; a counted reference */
+    const struct hc_buf *key;               /* signs manifests; borrowed; empty: they are not signed */
+    int channel;                            /* to the front */
+    bool session, has_tools;                /* it is a session; its client answers tools */
+    const char *stage;                      /* path of the worker's own directory in HC_STAGE_DIR */
+    bool staged;                            /* this directory has files of the job */
+    struct hc_warm *warm;                   /* the worker's; borrowed */
+    struct hc_warm_use use;                 /* the cell that the job used */
 };
 
 /* Readable for all, so that no mount has to show it as the guest's own; nobody else reaches its directory. */
@@ -94,10 +94,10 @@ static int read_body(struct work *w, struct hc_error *err)
                             w->body.len, err) < 0)
         return -1;
     hc_buf_finish(&w->body);
-    w->job.job_id = strdup(w->said->job_id);
-    w->job.tenant = strdup(w->said->tenant);
+    w->job.job_id = strdup(w->order->job_id);
+    w->job.tenant = strdup(w->order->tenant);
     if (!w->job.policy)
-        w->job.policy = strdup(w->said->policy);
+        w->job.policy = strdup(w->order->policy);
     if (!w->job.interface)
         w->job.interface = strdup("http");
     if (!w->job.interface || !w->job.job_id || !w->job.tenant || !w->job.policy)
@@ -105,11 +105,11 @@ static int read_body(struct work *w, struct hc_error *err)
     return hc_job_check(&w->job, err);
 }
 
-static int load_policy(struct hc_policy_cache *known, struct work *w, struct hc_error *err)
+static int load_policy(struct hc_policy_cache *policies, struct work *w, struct hc_error *err)
 {
-    if (hc_policy_cache_find(known, &w->job, &w->said->max, &w->known, err) < 0)
+    if (hc_policy_cache_find(policies, &w->job, &w->order->max, &w->cached_policy, err) < 0)
         return -1;
-    if (w->known->policy.output_mode != HC_OUTPUT_BIND)
+    if (w->cached_policy->policy.output_mode != HC_OUTPUT_BIND)
         return 0; /* a directory is made if there is something to keep */
     if (asprintf(&w->job.output_dir, HC_RESULTS_DIR "/%s", w->job.job_id) >= 0)
         return 0;
@@ -156,7 +156,7 @@ static void tell_figure(void *ctx, const struct hc_figure *f, int fd)
     const struct work *w = ctx;
     struct hc_message m = {.kind = HC_SAY_FIGURE, .figure = *f};
     struct hc_error ignored;
-    memcpy(m.job_id, w->said->job_id, sizeof m.job_id);
+    memcpy(m.job_id, w->order->job_id, sizeof m.job_id);
     hc_autofd copy = copy_figure(f, fd, &ignored);
     (void)hc_channel_send(w->channel, &m, &copy, copy >= 0, &ignored);
 }
@@ -166,8 +166,8 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
 {
     struct hc_run run = {
         .job = &w->job,
-        .policy = &w->known->policy,
-        .policy_hash = w->known->policy_hash,
+        .policy = &w->cached_policy->policy,
+        .policy_hash = w->cached_policy->policy_hash,
         .pass_stdout = w->fds[HC_RUN_STDOUT],
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
@@ -177,14 +177,14 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .figure_sink = {tell_figure, w},
         .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,
         .default_dir = HC_RESULTS_DIR,
-        .share = {w->job.tenant, w->said->weight},
+        .share = {w->job.tenant, w->order->weight},
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     hc_autobuf text = {0};
     struct hc_error failed; /* the manifest says it all */
-    (void)hc_warm_run(w->warm, &w->use, w->known, &run, m, &failed);
+    (void)hc_warm_run(w->warm, &w->use, w->cached_policy, &run, m, &failed);
     outcome->warm = w->use.warm;
     int rc = hc_run_write_manifest(&run, m, w->key->data, w->key->len, &text, err);
     if (rc < 0 && text.len) { /* the front has it all the same */
@@ -203,7 +203,7 @@ static void unstage(struct work *w)
 {
     char dir[160];
     struct hc_error err;
-    (void)snprintf(dir, sizeof dir, "%s/%s", w->stage, w->said->job_id);
+    (void)snprintf(dir, sizeof dir, "%s/%s", w->stage, w->order->job_id);
     if (w->staged && hc_remove_results(AT_FDCWD, dir, &err) < 0)
         hc_warn("%s", err.text);
 }
@@ -212,7 +212,7 @@ static void work_finish(struct work *w)
 {
     hc_job_finish(&w->job);
     hc_uploads_finish(&w->uploads);
-    hc_policy_cache_drop(w->known);
+    hc_policy_cache_drop(w->cached_policy);
     hc_buf_finish(&w->body);
 }
 
@@ -226,20 +226,20 @@ static int send_answer(int channel, struct hc_message *answer, int manifest, str
 
 /* What one worker keeps from job to job. */
 struct worker {
-    int channel;                  /* to the front; owned */
-    char stage[40];               /* path of its own directory in HC_STAGE_DIR */
-    struct hc_policy_cache known; /* policies of earlier jobs */
-    struct hc_warm warm;          /* its zygotes and their cells */
-    struct hc_warm_counts told;   /* the last counts that the front was told */
-    struct hc_buf key;            /* signs manifests; owned; empty: they are not signed */
-    const struct hc_trees *trees; /* the board; borrowed */
-    uint32_t trees_news;          /* the board's `news` when the worker last dropped changed trees */
+    int channel;                     /* to the front; owned */
+    char stage[40];                  /* path of its own directory in HC_STAGE_DIR */
+    struct hc_policy_cache policies; /* policies of earlier jobs */
+    struct hc_warm warm;             /* its zygotes and their cells */
+    struct hc_warm_counts reported;  /* the last counts that the front was told */
+    struct hc_buf key;               /* signs manifests; owned; empty: they are not signed */
+    const struct hc_trees *trees;    /* the board; borrowed */
+    uint32_t trees_news;             /* the board's `news` when the worker last dropped changed trees */
 };
 
 static int say_idle(struct worker *me, struct hc_error *err)
 {
     const struct hc_message m = {.kind = HC_SAY_IDLE, .warm = me->warm.counts};
-    me->told = me->warm.counts;
+    me->reported = me->warm.counts;
     return hc_channel_send(me->channel, &m, NULL, 0, err);
 }
 
@@ -260,16 +260,17 @@ static void heed_trees(struct worker *me)
 /* All that is needed before there is a cell. */
 static int take_up(struct worker *me, struct work *w, struct hc_error *err)
 {
-    return read_body(w, err) < 0 || load_policy(&me->known, w, err) < 0 ||
-                   hc_trees_check(me->trees, w->known->policy.tree, err) < 0 || stage_inputs(w, err) < 0
+    return read_body(w, err) < 0 || load_policy(&me->policies, w, err) < 0 ||
+                   hc_trees_check(me->trees, w->cached_policy->policy.tree, err) < 0 ||
+                   stage_inputs(w, err) < 0
                ? -1
                : 0;
 }
 
-static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+static int serve_job(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t count,
                      struct hc_error *err)
 {
-    struct work w = {.said = said,
+    struct work w = {.order = order,
                      .fds = fds,
                      .key = &me->key,
                      .channel = me->channel,
@@ -278,7 +279,7 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
                      .warm = &me->warm};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
-    memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
+    memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
     heed_trees(me);
     if (take_up(me, &w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
@@ -289,33 +290,33 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
     /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
     hc_warm_bury(&w.use);
     if (w.use.slot)
-        hc_warm_settle(&me->warm, w.use.slot, w.known, said->weight);
+        hc_warm_settle(&me->warm, w.use.slot, w.cached_policy, order->weight);
     work_finish(&w);
     return rc < 0 ? -1 : say_idle(me, err);
 }
 
 /* For as long as it lives; this process is for nothing else, and ends with it. */
-static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+static int serve_session(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t count,
                          struct hc_error *err)
 {
-    struct work w = {.said = said, .fds = fds, .session = true, .stage = me->stage};
+    struct work w = {.order = order, .fds = fds, .session = true, .stage = me->stage};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
-    struct hc_talk talk = {.job = &w.job,
-                           .default_dir = HC_RESULTS_DIR,
-                           .cancel_fd = fds[HC_SESSION_CANCEL],
-                           .cancel_has_reason = true,
-                           .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
-                           .in_fd = fds[HC_SESSION_STREAM],
-                           .out_fd = fds[HC_SESSION_STREAM],
-                           .max_text = HC_MAX_TEXT,
-                           .key = me->key.data,
-                           .key_len = me->key.len,
-                           .share = {said->tenant, said->weight},
-                           .shared = true};
-    memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
+    struct hc_session_talk talk = {.job = &w.job,
+                                   .default_dir = HC_RESULTS_DIR,
+                                   .cancel_fd = fds[HC_SESSION_CANCEL],
+                                   .cancel_has_reason = true,
+                                   .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
+                                   .in_fd = fds[HC_SESSION_STREAM],
+                                   .out_fd = fds[HC_SESSION_STREAM],
+                                   .max_text = HC_MAX_TEXT,
+                                   .key = me->key.data,
+                                   .key_len = me->key.len,
+                                   .share = {order->tenant, order->weight},
+                                   .shared = true};
+    memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
     if (take_up(me, &w, &answer.error) == 0) {
-        talk.policy = &w.known->policy;
-        talk.ceiling = &w.known->ceiling;
+        talk.policy = &w.cached_policy->policy;
+        talk.ceiling = &w.cached_policy->ceiling;
         if (hc_session_talk(&talk, &answer.error) >= 0)
             answer.kind = HC_SAY_DONE;
     }
@@ -336,33 +337,33 @@ static void forget(const char *job_id)
         hc_warn("%s", err.text);
 }
 
-static int serve(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+static int serve(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t count,
                  struct hc_error *err)
 {
-    if (hc_job_check_id(said->job_id, err) < 0)
+    if (hc_job_check_id(order->job_id, err) < 0)
         return -1;
-    if (said->kind == HC_SAY_RUN && (count == HC_RUN_FDS || count == HC_RUN_TOOLS))
-        return serve_job(me, said, fds, count, err);
-    if (said->kind == HC_SAY_SESSION && (count == HC_SESSION_FDS || count == HC_SESSION_TOOLS))
-        return serve_session(me, said, fds, count, err);
-    if (said->kind != HC_SAY_FORGET || count)
-        return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", said->kind, count);
-    forget(said->job_id);
+    if (order->kind == HC_SAY_RUN && (count == HC_RUN_FDS || count == HC_RUN_TOOLS))
+        return serve_job(me, order, fds, count, err);
+    if (order->kind == HC_SAY_SESSION && (count == HC_SESSION_FDS || count == HC_SESSION_TOOLS))
+        return serve_session(me, order, fds, count, err);
+    if (order->kind != HC_SAY_FORGET || count)
+        return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", order->kind, count);
+    forget(order->job_id);
     return 0;
 }
 
 /* Until there is a message, cells that wait are kept fresh. */
-static int next_message(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t *count,
+static int next_message(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t *count,
                         struct hc_error *err)
 {
     struct pollfd on = {.fd = me->channel, .events = POLLIN};
     while (me->warm.rules.most && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
         heed_trees(me);
         hc_warm_refresh(&me->warm);
-        if (memcmp(&me->told, &me->warm.counts, sizeof me->told) != 0 && say_idle(me, err) < 0)
+        if (memcmp(&me->reported, &me->warm.counts, sizeof me->reported) != 0 && say_idle(me, err) < 0)
             return -1;
     }
-    return hc_channel_receive(me->channel, said, fds, count, err);
+    return hc_channel_receive(me->channel, order, fds, count, err);
 }
 
 /* Empty: what a worker that was killed has left is in nobody's way. */
@@ -376,7 +377,7 @@ static int make_stage(const char *dir, struct hc_error *err)
 void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key,
                     const struct hc_trees *trees)
 {
-    static struct hc_message said;
+    static struct hc_message order;
     static struct worker me;
     struct hc_error err = {0};
     int fds[HC_RUN_FDS], rc;
@@ -388,8 +389,8 @@ void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rule
     rc = make_stage(me.stage, &err);
     if (rc >= 0 && *key)
         rc = hc_key_read(key, &me.key, &err);
-    while (rc >= 0 && (rc = next_message(&me, &said, fds, &count, &err)) > 0)
-        if ((rc = serve(&me, &said, fds, count, &err)) < 0)
+    while (rc >= 0 && (rc = next_message(&me, &order, fds, &count, &err)) > 0)
+        if ((rc = serve(&me, &order, fds, count, &err)) < 0)
             break;
     if (rc < 0)
         hc_warn("worker: %s", err.text);

@@ -37,7 +37,7 @@ static bool report(int status_fd, const siginfo_t *end)
         .status = end->si_status,
         .cpu_user_us = (int64_t)used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec,
         .cpu_system_us = (int64_t)used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec,
-        .largest = (int64_t)used.ru_maxrss * 1024,
+        .interpreter_peak = (int64_t)used.ru_maxrss * 1024,
     };
     return TEMP_FAILURE_RETRY(send(status_fd, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0;
 }

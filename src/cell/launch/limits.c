@@ -198,8 +198,8 @@ static void fill_usage_from_samples(struct hc_launch *l)
         m->usage.cpu_user_us = s->cpu_user_us;
         m->usage.cpu_system_us = s->cpu_system_us;
     }
-    int64_t largest =
-        s->adopted ? s->exit.largest : (int64_t)s->rusage.ru_maxrss * 1024; /* peak of the largest process */
+    int64_t largest = s->adopted ? s->exit.interpreter_peak
+                                 : (int64_t)s->rusage.ru_maxrss * 1024; /* peak of the largest process */
     m->usage.memory_peak = s->memory_peak > largest ? s->memory_peak : largest;
     m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;
 }

@@ -194,7 +194,7 @@ static void note_denials(struct hc_manifest *m)
     (void)snprintf(d.member, sizeof d.member, "%s", hc_json_text(finding, #member));
 #include "manifest/denial.def"
         if (*what)
-            hc_denials_note(&m->denials, &d, hc_frame_word(HC_FRAME_REJECTED) == HC_WORD_SHIM);
+            hc_denials_note(&m->denials, &d, hc_frame_sender(HC_FRAME_REJECTED) == HC_FROM_SHIM);
     }
 }
 

@@ -34,8 +34,11 @@ static int watch_all(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_loop *l = &s->loop;
-    *l = (struct hc_loop){
-        .s = sup, .epoll = epoll_create1(EPOLL_CLOEXEC), .interpreter = -1, .soft = -1, .pace = -1};
+    *l = (struct hc_loop){.s = sup,
+                          .epoll = epoll_create1(EPOLL_CLOEXEC),
+                          .interpreter = -1,
+                          .memory_events = -1,
+                          .answer_timer = -1};
     l->out.read_fd = l->out.write_fd = l->err.read_fd = l->err.write_fd = -1;
     l->control_open = l->status_open = true;
     if (l->epoll < 0)
@@ -111,7 +114,7 @@ static int start_session(struct hc_session *s, struct hc_error *err)
             s->policy.name);
     if (check_env(s, err) < 0 || hc_session_make_tools(s, err) < 0)
         return -1;
-    if (hc_launch_describe(&s->run, s->m, s->ahead, err) < 0 || hc_weak_read(err) < 0 ||
+    if (hc_launch_describe(&s->run, s->m, s->clock_ahead_ns, err) < 0 || hc_weak_read(err) < 0 ||
         hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || make_cell(s, err) < 0 ||
         hc_launch_copy_inputs(l, err) < 0)
         return -1;
@@ -161,13 +164,14 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .shared = given->shared,
                              .dest = {.fd = -1}};
     s->m = m;
-    s->ahead = hc_clock_ahead();
-    s->first_ns = s->since_ns = hc_launch_first_stamp(&s->policy);
+    s->clock_ahead_ns = hc_clock_ahead();
+    s->session_began_ns = s->run_began_ns = hc_launch_first_stamp(&s->policy);
     m->runs = cJSON_CreateArray();
-    s->active.pidfd = s->aside.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd = -1;
+    s->active.pidfd = s->waiting_active.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd =
+        -1;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        s->points[i].process.pidfd = -1;
-    s->loop.epoll = s->loop.interpreter = s->loop.pace = s->loop.soft = -1;
+        s->checkpoints[i].process.pidfd = -1;
+    s->loop.epoll = s->loop.interpreter = s->loop.answer_timer = s->loop.memory_events = -1;
     s->timers = (struct hc_timers){-1, -1, -1};
     hc_launch_init(&s->launch, &s->run, m);
     if (start_session(s, err) < 0) {
@@ -373,11 +377,11 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
     s->m->timing.run_us = l->sup.end_us - l->t_started;
     hc_layers_job_filter(s->m, l->sup.job_filter_evidence);
     conclude_session(s, end);
-    int rc = hc_launch_keep(l, s->first_ns, err);
+    int rc = hc_launch_keep(l, s->session_began_ns, err);
     s->m->partial = l->collected != HC_COLLECTED_ALL;
     s->m->exit_code = hc_status_exit(s->m->status);
     s->m->tree_name = s->policy.tree;
-    hc_clock_text(s->ahead, s->m->finished);
+    hc_clock_text(s->clock_ahead_ns, s->m->finished);
     return rc < 0 ? -1 : hc_run_write_manifest(&s->run, s->m, key, key_len, text, err);
 }
 
@@ -394,7 +398,7 @@ void hc_session_end(struct hc_session *s)
     hc_timers_finish(&s->timers);
     hc_enforce_soft_end(&s->loop);
     hc_close_fd(&s->loop.interpreter);
-    hc_close_fd(&s->loop.pace);
+    hc_close_fd(&s->loop.answer_timer);
     hc_close_fd(&s->loop.epoll);
     hc_launch_finish(&s->launch);
     hc_run_finish(&s->run);

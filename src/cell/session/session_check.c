@@ -61,7 +61,7 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
         return 1;
     hc_control_drop(&s->loop);
     hc_process_set_oom_score(&s->active, false); /* it only waits during the check */
-    s->aside = s->active;
+    s->waiting_active = s->active;
     s->copy = *checker;
     s->active = (struct hc_process){.pidfd = -1};
     *checker = (struct hc_process){.pidfd = -1};
@@ -69,8 +69,8 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
     *checker = take_next(s);
     hc_process_kill(&s->active);
-    s->active = s->aside;
-    s->aside = (struct hc_process){.pidfd = -1};
+    s->active = s->waiting_active;
+    s->waiting_active = (struct hc_process){.pidfd = -1};
     hc_process_set_oom_score(&s->active, true);
     hc_session_activate(s);
     return rc;

@@ -175,12 +175,12 @@ size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PRO
 {
     size_t count = 0;
     add_process(&s->active, out, &count);
-    add_process(&s->aside, out, &count);
+    add_process(&s->waiting_active, out, &count);
     add_process(&s->copy, out, &count);
     add_process(&s->checker, out, &count);
     add_process(&s->before.process, out, &count);
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        add_process(&s->points[i].process, out, &count);
+        add_process(&s->checkpoints[i].process, out, &count);
     for (size_t i = 0; i < s->branch_count; i++)
         add_process(&s->branches[i].process, out, &count);
     return count;

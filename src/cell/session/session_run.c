@@ -28,12 +28,12 @@ bool hc_session_run_ended(const struct hc_session *s)
 
 static bool is_copied(const struct hc_session *s)
 {
-    return s->launch.sup.copied || run_ended(&s->launch.sup);
+    return s->launch.sup.kept_sender || run_ended(&s->launch.sup);
 }
 
 static bool is_resumed(const struct hc_session *s)
 {
-    return s->launch.sup.resumed || s->launch.sup.exit_known;
+    return s->launch.sup.resumed_sender || s->launch.sup.exit_known;
 }
 
 static bool has_exited(const struct hc_session *s)
@@ -78,17 +78,17 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->memory_peak = sup->tasks_peak = 0;
     sup->hidden = false;
     s->checked_user_us = s->checked_system_us = 0;
-    sup->go_us = sup->end_us = sup->look_us = 0;
+    sup->go_us = sup->end_us = sup->copies_due_us = 0;
     sup->listener.answered = 0;
-    if (s->loop.pace >= 0 &&
+    if (s->loop.answer_timer >= 0 &&
         hc_loop_watch(&s->loop, sup->listener.fd, HC_ON_REFUSED, EPOLLIN, &(struct hc_error){0}) == 0)
-        hc_close_fd(&s->loop.pace);
+        hc_close_fd(&s->loop.answer_timer);
     s->loop.frames = 0;
     s->loop.warned_memory = false;
     s->interrupted = false;
 }
 
-void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked)
+void hc_session_listen(struct hc_session *s, enum hc_talk_state state, unsigned asked)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     hc_inbox_finish(&sup->inbox);
@@ -97,7 +97,7 @@ void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked)
                                    .asked = asked,
                                    .max = (size_t)sup->policy->limits.value_bytes + (1 << 20)};
     sup->exit_known = false;
-    sup->copied = sup->resumed = 0;
+    sup->kept_sender = sup->resumed_sender = 0;
     sup->cpu_user_us = sup->cpu_system_us = 0;
 }
 
@@ -143,7 +143,7 @@ static int kill_for_protocol(struct hc_session *s, const char *what, struct hc_e
     (void)snprintf(sup->protocol, sizeof sup->protocol, "%s", what);
     if (sup->end != HC_END_CANCELLED)
         sup->end = HC_END_PROTOCOL;
-    sup->copied = 0;
+    sup->kept_sender = 0;
     hc_process_signal(&s->active, SIGKILL);
     return hc_session_handle(s, has_exited, err);
 }
@@ -183,9 +183,10 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
         return -1;
     if (sup->end == HC_END_TIMEOUT)
         return kill_for_protocol(s, "it made no copy of itself in time", err);
-    if (!sup->copied)
+    if (!sup->kept_sender)
         return 0;
-    if (hc_session_knows(s, sup->copied) || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
+    if (hc_session_knows(s, sup->kept_sender) ||
+        hc_session_open_process(s, sup->kept_sender, &s->copy, &why) < 0)
         return kill_for_protocol(s, "what it called its copy is none", err);
     s->copy.touched = s->active.touched;
     const bool stopped = hc_process_stop(&s->copy);
@@ -265,7 +266,7 @@ static void keep_state(struct hc_session *s)
     note_exit(s);
     if (!s->copy.pid) /* the run was rejected because no copy could be made */
         return;
-    s->before = (struct hc_saved_copy){.process = s->copy, .state_of = s->state_of};
+    s->before = (struct hc_saved_copy){.process = s->copy, .run_number = s->run_number};
     s->copy = (struct hc_process){.pidfd = -1};
 }
 
@@ -288,7 +289,7 @@ bool hc_session_take_over(struct hc_session *s)
     hc_process_signal(&s->active, HC_SIGNAL_RESUME);
     int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
     return hc_process_stop(&s->active) && !hc_process_ended(&s->active) && rc == 0 && !s->loop.dead &&
-           sup->resumed == s->active.pid;
+           sup->resumed_sender == s->active.pid;
 }
 
 void hc_session_read_last_packets(struct hc_session *s)
@@ -313,7 +314,7 @@ static int describe_run(struct hc_session *s, const struct hc_job *job, const st
     named.tenant = s->job.tenant;
     named.labels = s->job.labels;
     struct hc_run run = {.job = &named, .policy = policy};
-    if (hc_launch_describe(&run, m, s->ahead, err) < 0)
+    if (hc_launch_describe(&run, m, s->clock_ahead_ns, err) < 0)
         return -1;
     m->enforced_by = cell->enforced_by;
     if (policy->limits.cpu_ms)
@@ -380,7 +381,7 @@ static int conclude_run(struct hc_session *s, const struct hc_job *job, const st
     s->run.job = &s->job;
     s->run.policy = &s->policy;
     m->exit_code = hc_status_exit(m->status);
-    hc_clock_text(s->ahead, m->finished);
+    hc_clock_text(s->clock_ahead_ns, m->finished);
     return rc;
 }
 
@@ -462,24 +463,24 @@ static void end_unchecked(struct hc_session *s, struct hc_session_result *r)
                        "the process that checks the session's programs has ended, and the session with it");
     r->state = HC_STATE_LOST;
     r->m->exit_code = hc_status_exit(r->m->status);
-    hc_clock_text(s->ahead, r->m->finished);
+    hc_clock_text(s->clock_ahead_ns, r->m->finished);
 }
 
 /* Decide which state the session goes on with. */
 static void settle_state(struct hc_session *s, struct hc_session_result *r)
 {
     if (!s->died)
-        s->state_of = r->run;
+        s->run_number = r->run;
     else if (!s->copy.pid) { /* the run ended before it had a copy */
         s->copy = s->before.process;
-        s->state_of = s->before.state_of;
+        s->run_number = s->before.run_number;
         s->before = (struct hc_saved_copy){.process = {.pidfd = -1}};
     }
     r->state = !s->died                                ? HC_STATE_KEPT
                : s->launch.sup.end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
                : hc_session_take_over(s)               ? HC_STATE_ROLLED_BACK
                                                        : HC_STATE_LOST;
-    r->back_to = s->state_of;
+    r->back_to = s->run_number;
 }
 
 int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
@@ -494,7 +495,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     if (hc_launch_check_size(job, policy, r->m)) {
         r->state = HC_STATE_KEPT;
         r->m->exit_code = hc_status_exit(r->m->status);
-        hc_clock_text(s->ahead, r->m->finished);
+        hc_clock_text(s->clock_ahead_ns, r->m->finished);
         return 0;
     }
     int rc = hc_session_open_pipes(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
@@ -513,9 +514,9 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     hc_session_kill_unknown(s);
     hc_session_close_pipes(s);
     fill_usage(s, r->m, since_us);
-    if (conclude_run(s, job, policy, r->m, s->since_ns, err) < 0)
+    if (conclude_run(s, job, policy, r->m, s->run_began_ns, err) < 0)
         return -1;
-    s->since_ns = next_stamp(r->m);
+    s->run_began_ns = next_stamp(r->m);
     settle_state(s, r);
     return 0;
 }

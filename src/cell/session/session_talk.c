@@ -15,14 +15,14 @@
 
 /* The client of a session. */
 struct client {
-    const struct hc_talk *t;    /* borrowed */
-    struct hc_session *session; /* owned */
-    struct hc_buf in;           /* bytes read and not yet served; owned */
-    size_t scanned;             /* bytes at the beginning of `in` that hold no newline */
-    bool ended, failed;         /* end of file from the client; hotcell failed */
-    int line;                   /* number of the last request's line, from 1 */
-    int wake;                   /* epoll over in_fd and out.fd; owned */
-    struct hc_outlet out;       /* answers and output for the client */
+    const struct hc_session_talk *t; /* borrowed */
+    struct hc_session *session;      /* owned */
+    struct hc_buf in;                /* bytes read and not yet served; owned */
+    size_t scanned;                  /* bytes at the beginning of `in` that hold no newline */
+    bool ended, failed;              /* end of file from the client; hotcell failed */
+    int line;                        /* number of the last request's line, from 1 */
+    int wake;                        /* epoll over in_fd and out.fd; owned */
+    struct hc_outlet out;            /* answers and output for the client */
 };
 
 /* ---- answers ---- */
@@ -501,7 +501,7 @@ static int open_client(struct client *c, struct hc_error *err)
     return 0;
 }
 
-int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
+int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
 {
     struct client c = {.t = t, .in = {.max = HC_TALK_REQUEST}, .wake = -1, .out = {.fd = -1}};
     int rc = open_client(&c, err);

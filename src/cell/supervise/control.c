@@ -249,9 +249,9 @@ void hc_control_read(struct hc_loop *l)
         } else if (type == HC_FRAME_REPORT) {
             hc_early_exit_reported(l);
         } else if (type == HC_FRAME_KEPT) {
-            s->copied = sender;
+            s->kept_sender = sender;
         } else if (type == HC_FRAME_RESUMED) {
-            s->resumed = sender;
+            s->resumed_sender = sender;
         } else if (type == HC_FRAME_RUN) {
             hc_enforce_soft(l);
         } else if (type == HC_FRAME_CHECKED) {
@@ -263,7 +263,7 @@ void hc_control_read(struct hc_loop *l)
 /* Whether the report is a possible result of waitid. */
 static bool is_end(const struct hc_exit_report *r)
 {
-    if (r->cpu_user_us < 0 || r->cpu_system_us < 0 || r->largest < 0)
+    if (r->cpu_user_us < 0 || r->cpu_system_us < 0 || r->interpreter_peak < 0)
         return false;
     if (r->code == CLD_EXITED)
         return r->status >= 0 && r->status <= 255;

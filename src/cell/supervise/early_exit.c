@@ -78,7 +78,7 @@ void hc_early_exit_reported(struct hc_loop *l)
     (void)snprintf(path, sizeof path, "/proc/%d/status", s->ready_pid);
     const char *text = is_simple(s) && reports_success(s) ? hc_status_read(AT_FDCWD, path) : NULL;
     if (text && is_same(l))
-        s->largest = (int64_t)hc_status_field(text, "VmHWM", 10, 0) * 1024;
+        s->interpreter_peak = (int64_t)hc_status_field(text, "VmHWM", 10, 0) * 1024;
     /* Let the process exit by an end of file: it needs no room in the socket, and no other process can
      * read it away. */
     (void)shutdown(s->control_fd, SHUT_WR);
@@ -109,11 +109,12 @@ bool hc_early_exit(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     long long f[FIELDS];
-    struct hc_exit_report exit = {.code = CLD_EXITED, .status = 0, .largest = s->largest};
+    struct hc_exit_report exit = {.code = CLD_EXITED, .status = 0, .interpreter_peak = s->interpreter_peak};
     if (!is_simple(s) || l->dead)
         return false;
     hc_control_read(l); /* its last packets may wait unread */
-    if (s->inbox.broken || !s->largest || s->end != HC_END_NONE || s->exit_known || !wrote_nothing(s))
+    if (s->inbox.broken || !s->interpreter_peak || s->end != HC_END_NONE || s->exit_known ||
+        !wrote_nothing(s))
         return false;
     if (read_stat(s->ready_pid, f) < 0 || (f[FLAGS] & (EXITING | SIGNALED)) != EXITING ||
         count_time(f, s->ready_pid, &exit) < 0 || !is_same(l))

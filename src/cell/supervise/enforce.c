@@ -11,10 +11,10 @@
 
 void hc_enforce_soft_end(struct hc_loop *l)
 {
-    if (l->soft < 0)
+    if (l->memory_events < 0)
         return;
-    hc_loop_unwatch(l, l->soft);
-    hc_close_fd(&l->soft);
+    hc_loop_unwatch(l, l->memory_events);
+    hc_close_fd(&l->memory_events);
     hc_cgroup_soft_lift(l->s->cgroup);
 }
 
@@ -37,8 +37,8 @@ static void watch_mark(struct hc_loop *l)
     int64_t mark = mark_of(l);
     if (l->dead || s->cgroup->fd < 0 || !mark)
         return;
-    if (hc_cgroup_soft_begin(s->cgroup, mark, &l->soft, &err) < 0 ||
-        hc_loop_watch(l, l->soft, HC_ON_SOFT, EPOLLPRI, &err) < 0) {
+    if (hc_cgroup_soft_begin(s->cgroup, mark, &l->memory_events, &err) < 0 ||
+        hc_loop_watch(l, l->memory_events, HC_ON_SOFT, EPOLLPRI, &err) < 0) {
         (void)snprintf(s->no_soft, sizeof s->no_soft, "%.159s", err.text);
         hc_enforce_soft_end(l);
     }
@@ -62,7 +62,7 @@ void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
 void hc_enforce_soft_check(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
-    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->soft, mark_of(l)))
+    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->memory_events, mark_of(l)))
         return;
     if (l->last_mark) {
         hc_loop_end(s, HC_END_MEMORY);

@@ -155,7 +155,7 @@ static void add_pipe(struct hc_held *h, uint64_t inode)
     if (inode && h->pipes < MOST_PIPES)
         pipes[h->pipes++] = inode;
     else
-        h->rest += PIPE_BYTES;
+        h->other_bytes += PIPE_BYTES;
 }
 
 /* Classify a descriptor from its fdinfo, which is readable without the right to open the file. A named
@@ -168,9 +168,9 @@ static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_
     if ((int64_t)hc_status_field(text, "mnt_id", 10, 0) == pipe_mount)
         add_pipe(h, hc_status_field(text, "ino", 10, 0));
     else if (strstr(text, "\ntfd:") && strlen(text) < sizeof text - 2)
-        h->waits++;
+        h->epolls_read++;
     else if (strstr(text, "\ntfd:"))
-        h->crowds++;
+        h->epolls_crowded++;
     else if (strncmp(text, "pos:\t0\n", 7) == 0)
         h->unread++;
 }
@@ -186,21 +186,21 @@ static void add_files(struct hc_held *h, int proc, const char *at, int64_t most,
     int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
-        h->rest += errno == ENOENT || errno == ESRCH ? 0 : most * PIPE_BYTES;
+        h->other_bytes += errno == ENOENT || errno == ESRCH ? 0 : most * PIPE_BYTES;
         hc_close_fd(&fd);
         return;
     }
-    int64_t waits = h->waits, crowds = h->crowds, count = 0;
+    int64_t waits = h->epolls_read, crowds = h->epolls_crowded, count = 0;
     for (struct dirent *e; (e = readdir(dir));) {
         if (e->d_name[0] != '.')
             add_file(h, dirfd(dir), e->d_name, pipe_mount);
         if (++count % MEANWHILE == 0 && has_outgrown_limit(h, proc, at, before))
             break;
     }
-    h->rest += (h->waits - waits) * most * WAIT_BYTES;
+    h->other_bytes += (h->epolls_read - waits) * most * WAIT_BYTES;
     /* An epoll has one entry per file and descriptor number: a process that moves few files from number to
      * number can make many entries. */
-    h->rest += (h->crowds - crowds) * most * most * WAIT_BYTES;
+    h->other_bytes += (h->epolls_crowded - crowds) * most * most * WAIT_BYTES;
     (void)closedir(dir);
 }
 
@@ -264,7 +264,7 @@ void hc_held_begin(struct hc_held *h, int64_t limit)
     h->limit = limit;
     h->begun_us = hc_now_us();
     h->host_bytes = taken_of_host(); /* memory taken during this look counts for the next */
-    h->mappings = h->waits = h->crowds = h->pipes = h->unread = h->rest = 0;
+    h->mappings = h->epolls_read = h->epolls_crowded = h->pipes = h->unread = h->other_bytes = 0;
 }
 
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status)
@@ -296,7 +296,7 @@ void hc_held_end(struct hc_held *h)
 {
     int64_t now_us = hc_now_us(), took_us = now_us - h->begun_us;
     int64_t bytes = beyond(h->mappings, FREE_MAPPINGS, MAPPING_BYTES) + count_pipes(h->pipes) * PIPE_BYTES +
-                    beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->rest;
+                    beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->other_bytes;
     bool grows = bytes > h->bytes + MIN(h->bytes / 4, STEP);
     int64_t unsure_us = took_us * UNSURE, idle_us = MIN(MAX(took_us * SHARE, FIRST_US), LONGEST_US);
     h->due_us = now_us + (grows ? took_us : MAX(idle_us, unsure_us));

@@ -76,12 +76,12 @@ static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t al
     int64_t begun = hc_now_us();
     if (all <= s->policy->limits.memory)
         return 0;
-    if (begun < s->look_us)
+    if (begun < s->copies_due_us)
         return s->copies_memory;
     int64_t below = hc_watch_memory_below(s->pid);
     s->copies_memory = MAX((below < 0 ? all : below) - run, 0);
     int64_t took = hc_now_us() - begun;
-    s->look_us = begun + MAX(COPIES_EVERY_US, took * COPIES_SHARE);
+    s->copies_due_us = begun + MAX(COPIES_EVERY_US, took * COPIES_SHARE);
     return s->copies_memory;
 }
 

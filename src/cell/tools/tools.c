@@ -284,7 +284,7 @@ void hc_toolbox_stop_and_wait(struct hc_toolbox *tb)
         struct slot *s = &tb->slots[i];
         int64_t left = (until - hc_now_us()) / 1000;
         if (s->phase == DYING)
-            hc_command_finish(&s->command, (int)MAX(left, 0));
+            hc_tool_command_finish(&s->command, (int)MAX(left, 0));
         if (s->phase != FREE)
             hc_tool_release(tb, s);
     }

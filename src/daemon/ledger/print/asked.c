@@ -147,7 +147,7 @@ static int print_path(const struct hc_report_options *o, bool admin, struct hc_b
     return path->failed ? hc_fail(err, 0, "out of memory") : 0;
 }
 
-static int list(const struct hc_report_options *o, const struct hc_place *place, bool admin,
+static int list(const struct hc_report_options *o, const struct hc_daemon_address *place, bool admin,
                 struct hc_error *err)
 {
     hc_autobuf path = {0};
@@ -161,7 +161,7 @@ static int list(const struct hc_report_options *o, const struct hc_place *place,
     return rc;
 }
 
-static int show(const struct hc_report_options *o, const struct hc_place *place, bool admin,
+static int show(const struct hc_report_options *o, const struct hc_daemon_address *place, bool admin,
                 struct hc_error *err)
 {
     hc_autobuf path = {0};
@@ -179,7 +179,7 @@ static int show(const struct hc_report_options *o, const struct hc_place *place,
 
 int hc_report_asked(const struct hc_report_options *o, struct hc_error *err)
 {
-    struct hc_place place;
+    struct hc_daemon_address place;
     const bool named = o->socket || getenv("HOTCELL_SOCKET");
     if (hc_ask_find(&place, o->socket, err) < 0)
         return -1;
