@@ -1,5 +1,6 @@
 #include "cell/collect.h"
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "cell/output/pump.h"
@@ -298,7 +299,7 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
         m->skipped_more++;
         return 0;
     }
-    struct hc_skipped *grown = realloc(m->skipped, (m->skipped_count + 1) * sizeof *grown);
+    struct hc_skipped *grown = hc_array_grow(m->skipped, m->skipped_count, sizeof *grown);
     char *copy = strdup(path);
     if (grown)
         m->skipped = grown;
@@ -331,7 +332,7 @@ static int list_file(struct walk *w, int fd, const char *path, int64_t bytes,
     const char *mime = figure_mime(w, fd, path, sha256, &order);
     struct hc_artifact **list = mime ? &m->figures : &m->files;
     size_t *count = mime ? &m->figure_count : &m->file_count;
-    struct hc_artifact *grown = realloc(*list, (*count + 1) * sizeof *grown);
+    struct hc_artifact *grown = hc_array_grow(*list, *count, sizeof *grown);
     char *copy = strdup(path);
     if (grown)
         *list = grown;
@@ -565,8 +566,8 @@ static int collect_entry(struct walk *w, int dir, const char *name, const char *
 
 /* Names in a directory, in order. */
 struct names {
-    char **list;        /* owned, as is each name */
-    size_t count, room; /* names in `list`; names that it has room for */
+    char **list;  /* owned, as is each name */
+    size_t count; /* names in `list` */
 };
 
 static void names_finish(struct names *n)
@@ -578,14 +579,10 @@ static void names_finish(struct names *n)
 
 static int add_name(struct names *n, const char *name, struct hc_error *err)
 {
-    if (n->count == n->room) {
-        size_t room = n->room ? 2 * n->room : 64;
-        char **grown = reallocarray(n->list, room, sizeof *grown);
-        if (!grown)
-            return hc_fail(err, ENOMEM, "list the output");
-        n->list = grown;
-        n->room = room;
-    }
+    char **grown = hc_array_grow(n->list, n->count, sizeof *grown);
+    if (!grown)
+        return hc_fail(err, ENOMEM, "list the output");
+    n->list = grown;
     n->list[n->count] = strdup(name);
     return n->list[n->count++] ? 0 : hc_fail(err, ENOMEM, "list the output");
 }

@@ -1,5 +1,6 @@
 #include "cell/steps.h"
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "json/json.h"
@@ -190,7 +191,7 @@ static int add_step_if_ours(struct steps *s, int session, const char *name, stru
     struct stat st;
     if (dir < 0 || fstat(dir, &st) < 0 || !(is_empty(dir) || hc_has_manifest(dir)))
         return 0;
-    struct step *grown = realloc(s->list, (s->count + 1) * sizeof *grown);
+    struct step *grown = hc_array_grow(s->list, s->count, sizeof *grown);
     if (!grown)
         return hc_fail(err, ENOMEM, "list the steps");
     s->list = grown;

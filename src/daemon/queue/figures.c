@@ -1,5 +1,6 @@
 #include "daemon/queue/figures.h"
 
+#include "base/array.h"
 #include "base/fd.h"
 
 #include <stdio.h>
@@ -33,7 +34,7 @@ void hc_figures_keep(struct hc_figures *f, const char *path, int fd)
     if (fd < 0)
         return;
     (void)snprintf(new.path, sizeof new.path, "%s", path);
-    struct hc_kept_figure *grown = realloc(f->list, (f->count + 1) * sizeof *grown);
+    struct hc_kept_figure *grown = hc_array_grow(f->list, f->count, sizeof *grown);
     if (grown)
         f->list = grown;
     if (!grown || lseek(fd, 0, SEEK_SET) < 0 || hc_read_all(fd, &new.data, HC_FIGURES_MAX, &ignored) < 0) {
