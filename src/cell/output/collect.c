@@ -90,14 +90,16 @@ static int open_instead(struct hc_dest *d, const struct hc_error *err)
     char path[PATH_MAX];
     const char *place = getenv("TMPDIR");
     int n = snprintf(path, sizeof path, "%s/hotcell-output-XXXXXX", place && *place ? place : "/tmp");
-    int fd = n > 0 && n < (int)sizeof path && mkdtemp(path)
-                 ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                 : -1;
-    if (fd < 0)
+    hc_autofd fd = n > 0 && n < (int)sizeof path && mkdtemp(path)
+                       ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                       : -1;
+    struct stat st;
+    /* Where $TMPDIR has no sticky bit, another user may have put a directory in the place of ours. */
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 077)
         return -1;
     memcpy(d->path, path, sizeof path);
     (void)snprintf(d->instead, sizeof d->instead, "%.255s", err->text);
-    return fd;
+    return hc_take(&fd);
 }
 
 int hc_dest_open(struct hc_dest *d, struct hc_error *err)

@@ -105,11 +105,14 @@ int hc_reply_file(struct hc_exchange *x)
 /* Answers with a figure that a running job has announced. */
 static int reply_figure(struct hc_exchange *x, const struct hc_task *task)
 {
-    const struct hc_buf *data = hc_figures_find(&task->figures, x->rest);
+    struct hc_figure_data *data = hc_figures_find(&task->figures, x->rest);
     if (!data)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
-    return reply_attachment(x, 200,
-                            MHD_create_response_from_buffer(data->len, data->data, MHD_RESPMEM_MUST_COPY));
+    struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback_cls(
+        data->bytes.len, data->bytes.data, hc_figure_data_unref, data);
+    if (!r)
+        hc_figure_data_unref(data);
+    return reply_attachment(x, 200, r);
 }
 
 int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)
