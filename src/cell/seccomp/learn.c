@@ -36,7 +36,7 @@ static void record_use(struct hc_learned *l, const char *call, unsigned when)
     record_call(l, call, NULL);
 }
 
-/* The row that fits these arguments; NULL: there is none. */
+/* The row that these arguments match; NULL: no row. */
 static const struct hc_call_rule *row_of(const struct hc_learned *l, const char *name,
                                          const struct seccomp_data *call)
 {
@@ -78,7 +78,7 @@ static int refuse_call(struct hc_learned *l, const char *name)
 
 static int decide(struct hc_learned *l, const char *name, const struct seccomp_data *call)
 {
-    /* The shim sets the job's filter by this call; a second one would be the program's. */
+    /* The shim makes this call to set the job's filter; a second such call would be the program's. */
     if (!l->begun && strcmp(name, "seccomp") == 0) {
         l->begun = true;
         return 0;
