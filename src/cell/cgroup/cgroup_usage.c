@@ -58,7 +58,7 @@ static int64_t read_number(int dir, const char *file)
 
 /* The file that was read last. */
 struct page {
-    const char *file; /* its name, static; NULL: none so far */
+    const char *file; /* name of the file, static; NULL: none was read */
     bool there;       /* the file could be read */
     char text[FILE_MAX];
 };

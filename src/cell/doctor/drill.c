@@ -27,7 +27,7 @@ static const struct hc_attack idle = {.text = "def attack(lure):\n    return Non
 static const struct hc_attack winner = {.text = "def attack(lure):\n    return lure['secret']\n"};
 
 struct drill {
-    struct hc_range range;                       /* the cells */
+    struct hc_range range;                       /* cells, decoys and the last manifest; owned */
     struct hc_drill_layer layers[HC_MAX_LAYERS]; /* counts for each of `seen` */
     struct hc_layer seen[HC_MAX_LAYERS];         /* the layers of a usual cell, and the guard */
     size_t layer_count;                          /* used entries of both */

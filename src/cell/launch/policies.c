@@ -50,7 +50,7 @@ struct place {
     const char *below; /* rest of the path; may be empty */
 };
 
-#define PLACES 5 /* number of places */
+#define PLACES 5
 
 /* The directories in which a policy is searched for, in this order. `shipped` is a buffer for one of their
  * paths. */
@@ -93,8 +93,8 @@ int hc_policies_read(void *ctx, const char *name, const char *from, struct hc_bu
 /* ---- names of all policies ---- */
 
 struct names {
-    char **list;  /* ends with NULL once a name was added; owned */
-    size_t count; /* number of names */
+    char **list; /* ends with NULL once a name was added; owned */
+    size_t count;
 };
 
 static int add_name(struct names *n, const char *file)

@@ -348,8 +348,8 @@ static int list_file(struct walk *w, int fd, const char *path, int64_t bytes,
 
 /* The most bytes that the next file may have, and the reason for skipping a larger one. */
 struct room {
-    int64_t bytes;       /* most bytes */
-    const char *refusal; /* the reason, static */
+    int64_t bytes;       /* most bytes of the file */
+    const char *refusal; /* why a larger file is skipped, static */
 };
 
 /* In a capped /output the size of the file system bounds all files together. Holes take no space there, so

@@ -32,7 +32,7 @@ bool hc_deadline_passed(struct hc_deadline *d)
     return d->passed;
 }
 
-/* ---- content ---- */
+/* ---- the content of a file ---- */
 
 static char chunk[1 << 16];
 

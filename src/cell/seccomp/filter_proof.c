@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS     1024       /* numbers of calls that are tested */
+#define NUMBERS     1024       /* all calls with a lower number are tested */
 #define MOST_VALUES 96         /* most values tested for one argument */
 #define ARGUMENTS   6          /* number of arguments in struct seccomp_data */
 #define X32_BIT     0x40000000 /* this bit is set in the numbers of x32's calls */

@@ -40,8 +40,8 @@ static void record_use(struct hc_learned *l, const char *call, unsigned when)
 static const struct hc_call_rule *row_of(const struct hc_learned *l, const char *name,
                                          const struct seccomp_data *call)
 {
-    /* The filters themselves decide about rows that depend on who counts memory, so take both kinds. Until
-     * the job's filter is on, the shim makes calls that only the first filter allows. */
+    /* The filters themselves decide about rows that depend on whether a cgroup counts memory, so take both
+     * kinds. Until the job's filter is on, the shim makes calls that only the first filter allows. */
     enum hc_filter_kind kind = l->begun ? HC_FILTER_JOB : HC_FILTER_FIRST;
     unsigned when = hc_filter_when(kind, l->policy, false) | hc_filter_when(kind, l->policy, true);
     for (size_t i = 0; i < hc_call_rules_count; i++) {

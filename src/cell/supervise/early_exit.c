@@ -47,8 +47,8 @@ static bool is_same(const struct hc_loop *l)
     return syscall(SYS_pidfd_send_signal, l->interpreter, 0, NULL, 0) == 0;
 }
 
-/* Whether an early exit is possible. Not for programs with several processes, as the first one's end does
- * not show what the others used; nor for sessions and jobs with tools, whose channel stays in use. */
+/* Whether an early exit is possible. Not for programs with several processes, as the end of the first process
+ * does not show what the others used; nor for sessions and jobs with tools, whose channel stays in use. */
 static bool is_simple(const struct hc_supervisor *s)
 {
     return s->adopted && !s->session && !s->tools && !s->learned &&

@@ -25,7 +25,7 @@ struct head {
     char sum[HC_SHA256_HEX]; /* SHA-256 of all that follows the head */
     uint64_t self;           /* inode of this file: a copy of it has another */
     uint64_t count, core;    /* number of records, and of the core ones, which come first */
-    uint64_t paths;          /* bytes of all paths */
+    uint64_t paths;          /* bytes of all paths together */
 };
 
 struct record { /* one entry's stamp; members as lstat(2) gives them */

@@ -14,7 +14,7 @@
 /* A file that a cached policy was made from. */
 struct origin_file {
     char *name, *from, *file; /* as for hc_policy_reader, owned; `from` NULL for the first */
-    struct hc_buf text;       /* its content; owned */
+    struct hc_buf text;       /* content of the file; owned */
 };
 
 struct hc_cached_policy_origin {

@@ -38,7 +38,7 @@ struct hc_zygote {
     int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
 
-/* ---- start ---- */
+/* ---- starting a zygote ---- */
 
 /* Make a random name for the cgroup of a zygote or of its cell, which have no job's name yet. */
 static int leaf_name(const char *kind, char out[64], struct hc_error *err)
