@@ -36,7 +36,7 @@ static bool have_stack(void)
         return true;
     limit.rlim_cur = STACK;
     if (limit.rlim_max < STACK)
-        limit.rlim_max = STACK; /* only root may raise this one */
+        limit.rlim_max = STACK; /* only root may raise a hard limit */
     return setrlimit(RLIMIT_STACK, &limit) == 0;
 }
 

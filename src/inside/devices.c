@@ -19,7 +19,7 @@
 
 static const struct node {
     const char *name; /* below /dev */
-    unsigned minor;   /* of major 1, memory devices: Documentation/admin-guide/devices.txt */
+    unsigned minor;   /* minor number; the major one is 1 (Documentation/admin-guide/devices.txt) */
 } nodes[] = {{"null", 3}, {"zero", 5}, {"full", 7}, {"random", 8}, {"urandom", 9}};
 
 #define COUNT (sizeof nodes / sizeof *nodes)
