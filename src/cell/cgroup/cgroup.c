@@ -87,8 +87,8 @@ static void format_limit(const struct hc_option *opt, int64_t value, char *out, 
     }
 }
 
-/* The limit's controller if a place for cells may lack it: "cpu" or "io". NULL: no place lacks memory and
- * pids. */
+/* The limit's controller if a place for cells may lack it: "cpu" or "io". NULL for other limits: a directory
+ * without memory and pids is no place for cells. */
 const char *hc_cgroup_optional(const struct hc_option *opt)
 {
     static const char *const controllers[] = {"cpu", "io"};

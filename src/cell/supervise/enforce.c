@@ -82,7 +82,7 @@ void hc_enforce_soft_check(struct hc_loop *l)
 #define QUICK      (INT64_C(8) << 20)
 #define SOONEST_MS 2 /* least ms between samples */
 
-/* Milliseconds to the next sample, before which the cell cannot exceed limits.memory by more than SLACK. */
+/* Milliseconds to the next sample: until then the cell should not exceed limits.memory by more than SLACK. */
 static int64_t next_sample_ms(const struct hc_limits *limits, int64_t used, int64_t before)
 {
     int64_t ms = (limits->memory + SLACK - used) / FASTEST;
