@@ -29,7 +29,7 @@
 #define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
 
 static const struct {
-    const char *path; /* in the cell */
+    const char *path; /* a path in the cell */
     uint64_t access;  /* rights below it, LANDLOCK_ACCESS_FS_* */
     const char *why;  /* the reason, a phrase */
     bool counted;     /* the rule applies only if a cgroup counts the cell's memory */
@@ -89,7 +89,7 @@ static int allow_shim(int ruleset, int shim_fd, struct hc_error *err)
     return err->sys == EBADFD ? 0 : -1;
 }
 
-/* Reading a directory of the host, whose mount is read-only besides. */
+/* Allow reading directories of the host, whose mounts are read-only besides. */
 static int allow_dirs(int ruleset, const struct hc_plan *plan, struct hc_error *err)
 {
     for (size_t i = 0; i < plan->dir_count; i++) {

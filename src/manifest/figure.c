@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DIRECTORY_MAX 63  /* most bytes of the directory's name */
-#define FILE_MAX      255 /* most bytes of the figure's name in it */
+#define FILE_MAX      255 /* most bytes of a figure's name in the directory */
 
 static bool is_part(const char *part, size_t len, size_t most)
 {

@@ -11,13 +11,13 @@
  * has run.
  */
 static const struct frame {
-    const char *name;          /* for messages */
-    enum hc_frame_sender word; /* who may send it */
+    const char *name;          /* name of the type in messages */
+    enum hc_frame_sender word; /* which process may send it, and so how far it is trusted */
     bool payload;              /* it may have content */
     unsigned legal;            /* a bit for each state in which the cell may send it */
-    bool once;                 /* it may come once in a conversation */
+    bool once;                 /* it may come at most once in a conversation */
     unsigned asked; /* HC_ASKED_* that it answers: it is legal only while that is open; 0: legal unasked */
-    enum hc_talk_state next; /* the state that it leads to; 0: the same */
+    enum hc_talk_state next; /* the state after it; 0: the state stays */
 } frames[HC_FRAME_TYPES] = {
     [HC_FRAME_GO] = {"go", .word = HC_FROM_LAUNCHER},
     [HC_FRAME_JOB] = {"job", .word = HC_FROM_LAUNCHER},

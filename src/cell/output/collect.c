@@ -83,8 +83,8 @@ static int open_writable(const struct hc_dest *d, struct hc_error *err)
     return hc_take(&fd);
 }
 
-/* Make and open a temporary directory, since the default one could not be had: `err` says why. -1: this one
- * cannot be had either; `err` is unchanged. */
+/* Make and open a temporary directory because the default one could not be opened, as `err` says. -1: this
+ * one cannot be opened either; `err` is unchanged. */
 static int open_instead(struct hc_dest *d, const struct hc_error *err)
 {
     char path[PATH_MAX];
@@ -274,7 +274,7 @@ static bool files_own_fault(int sys)
 
 /* ---- the walk ---- */
 
-/* The collection that goes on. */
+/* The state of one collection. */
 struct walk {
     struct hc_collect *c;        /* borrowed */
     int64_t entries, bytes;      /* number of entries listed, and bytes collected, so far */
@@ -313,9 +313,9 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
     return 0;
 }
 
-/* The MIME type of a figure, and its position among the figures. NULL: a plain file. A figure is a file in
- * the policy's directory for figures whose content the interpreter has announced as drawn; a file that the
- * program has written there itself, or over a figure, is none. */
+/* The MIME type of a figure, and its position among the figures. NULL: the file is no figure. A figure is a
+ * file in the policy's directory for figures whose content the interpreter has announced as drawn. A file
+ * that the program itself has written there, or over a figure, is a plain file. */
 static const char *figure_mime(const struct walk *w, int fd, const char *path, const char *sha256, int *order)
 {
     char begins[HC_FIGURE_BEGINS];
@@ -350,11 +350,12 @@ static int list_file(struct walk *w, int fd, const char *path, int64_t bytes,
 
 /* The most bytes that the next file may have, and the reason for skipping a larger one. */
 struct room {
-    int64_t bytes;       /* most bytes */
-    const char *refusal; /* the reason, static */
+    int64_t bytes;       /* most bytes of the file */
+    const char *refusal; /* why a larger file is skipped, static */
 };
 
-/* A capped /output bounds all files together; holes, which take no space there, are bounded here. */
+/* In a capped /output the size of the file system bounds all files together. Holes take no space there, so
+ * they are bounded here. */
 static struct room room_left(const struct walk *w)
 {
     const struct hc_limits *l = &w->c->policy->limits;

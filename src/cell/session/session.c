@@ -1,5 +1,5 @@
-/* One cell, many runs. A run is supervised as a job is (supervise.c), except that its process ends instead
- * of the cell, or goes on to the next run. */
+/* A session: one cell that does many runs. A run is supervised as a job is (supervise.c), except that the
+ * cell stays when it ends: the run's process ends, or goes on to the next run. */
 #include "cell/session/session_parts.h"
 
 #include "base/fd.h"
@@ -23,7 +23,7 @@ static int no_memory(struct hc_error *err)
     return hc_fail(err, ENOMEM, "session");
 }
 
-/* ---- start ---- */
+/* ---- starting a session ---- */
 
 static bool is_ready(const struct hc_session *s)
 {
@@ -52,7 +52,7 @@ static int watch_all(struct hc_session *s, struct hc_error *err)
     return sup->cancel_fd >= 0 ? hc_loop_watch(l, sup->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) : 0;
 }
 
-/* Wait until the interpreter has started, was checked and let begin; then it waits for its first run. */
+/* Wait until the interpreter has started, was checked and may go on; then it waits for its first run. */
 static int await_interpreter(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -132,7 +132,7 @@ struct hc_policy hc_session_policy(const struct hc_policy *policy)
 {
     struct hc_policy p = *policy;
     p.session = true;
-    p.limits.cpu_ms = 0; /* the launcher counts it for each run */
+    p.limits.cpu_ms = 0; /* the launcher counts CPU time for each run */
     return p;
 }
 
@@ -241,7 +241,7 @@ bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end)
     return true;
 }
 
-/* Lower a run's limits to what is left of the session's. */
+/* Lower a run's limits to the time and CPU time that the session has left. */
 static void bound_run(const struct hc_session *s, struct hc_limits *run)
 {
     int64_t left = hc_session_time_left(s), cpu = cpu_left(s);
@@ -264,7 +264,7 @@ static void count_run(struct hc_session *s, const struct hc_manifest *m)
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                    struct hc_session_result *r, struct hc_error *err)
 {
-    struct hc_job numbered = *job; /* members borrowed */
+    struct hc_job numbered = *job; /* its pointers are borrowed from `job` */
     struct hc_policy effective = *policy;
     *r = (struct hc_session_result){.run = ++s->runs, .state = HC_STATE_LOST, .m = calloc(1, sizeof *r->m)};
     if (!r->m)

@@ -34,7 +34,7 @@ void hc_session_drop_points(struct hc_session *s)
     s->branch_count = 0;
 }
 
-/* Fail because the state is lost, by the guest or a process of the host, not by hotcell. */
+/* Fail because the state is lost. The guest or a process of the host has caused that, not hotcell. */
 static int fail_lost(struct hc_session *s, struct hc_error *err)
 {
     s->over = true;
@@ -51,7 +51,7 @@ static int let_wait(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     const bool ended =
-        sup->exit_known; /* by a cancellation while the copy was made, which is reported once */
+        sup->exit_known; /* the process ended by a cancellation during the copy, which is reported once */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     sup->exit_known = ended;
     if (hc_session_let_begin(s, err) < 0 || hc_session_handle_within(s, HC_COPY_MS, is_settled, err) < 0)
@@ -80,7 +80,7 @@ static int note_end(struct hc_session *s, struct hc_error *err)
 static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (hc_process_ended(&s->active)) /* the next run reports how */
+    if (hc_process_ended(&s->active)) /* the next run reports how it ended */
         return hc_fail_as(err, HC_EXIT_DATA, 0, "no copy could be made: the session's process has ended");
     hc_session_reset(s, s->m, &s->policy);
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_COPY);
@@ -93,7 +93,7 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
         hc_process_retire(s, &s->before.process);
     bool settled = !made || let_wait(s, err) == 0;
     hc_session_kill_unknown(
-        s); /* else processes that misused the forks would run until the next run has ended */
+        s); /* else processes that misused the forks would run until the end of the next run */
     hc_session_close_pipes(s);
     if (s->loop.dead || sup->end == HC_END_CANCELLED)
         return fail_lost(s, err);

@@ -41,13 +41,14 @@ static bool has_exited(const struct hc_session *s)
     return s->launch.sup.exit_known;
 }
 
-/* Has the run's process ended, or the whole cell? */
+/* Has the run's process or the whole cell ended? */
 static bool has_died(const struct hc_session *s)
 {
     return has_exited(s) || s->loop.dead;
 }
 
-/* A process that the launcher kills is over when it is dead, whatever it has sent meanwhile. */
+/* Whether the run is over. A process that the launcher kills must be dead for that, whatever it has sent
+ * before. */
 static bool is_over(const struct hc_session *s)
 {
     const struct hc_supervisor *sup = &s->launch.sup;
@@ -101,8 +102,8 @@ void hc_session_listen(struct hc_session *s, enum hc_talk_state state, unsigned 
     sup->cpu_user_us = sup->cpu_system_us = 0;
 }
 
-/* Whether the error says that the process has died, which its pidfd reports. The errno depends on whether
- * it had unread packets. */
+/* Whether the errno says that the process has died, which its pidfd reports, too. Which errno it is depends
+ * on whether it had unread packets. */
 static bool is_gone(int error)
 {
     return error == EPIPE || error == ECONNRESET;
@@ -157,13 +158,13 @@ int hc_session_stop_active(struct hc_session *s, struct hc_error *err)
     return hc_process_ended(&s->active) ? hc_session_handle(s, has_exited, err) : 0;
 }
 
-/* Note all existing processes, which are no new copies. Their earlier packets are dropped, also those of
- * processes that end meanwhile. */
+/* Note all existing processes: they are no new copies. Drop packets sent before, also by processes that end
+ * meanwhile. */
 static void note_others(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     size_t known =
-        hc_session_processes(s, sup->others); /* the listing below may miss one of these while another ends */
+        hc_session_processes(s, sup->others); /* hc_watch_below may miss one of these while another ends */
     sup->other_count = known + hc_watch_below(sup->pid, sup->others + known, HC_OTHERS - known);
     hc_control_drop(&s->loop);
 }
@@ -236,7 +237,7 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err)
     return rc;
 }
 
-/* The exit status in the program's report: the one that it would have ended with. */
+/* The exit status that the program would have had as a job's process, according to its report. */
 static int said_exit(const struct hc_buf *body)
 {
     struct hc_json j;
@@ -260,7 +261,8 @@ static void note_exit(struct hc_session *s)
     sup->exit_known = true;
 }
 
-/* The run is over, and its stopped process goes on to the next: keep the copy from before the run. */
+/* Keep the copy from before the run, which is over: the run's process is stopped, and goes on to the next
+ * run. */
 static void keep_state(struct hc_session *s)
 {
     note_exit(s);
@@ -279,7 +281,7 @@ bool hc_session_take_over(struct hc_session *s)
     s->copy = (struct hc_process){.pidfd = -1};
     hc_session_activate(s);
     if (!s->active.pid || s->loop.dead || hc_process_ended(&s->active))
-        return false; /* if it had ended already, its report came too early to be noted */
+        return false; /* if it ended while it waited, its end was not noted */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     if (s->active.serving) {
         s->active.serving = false;
@@ -300,14 +302,14 @@ void hc_session_read_last_packets(struct hc_session *s)
     }
 }
 
-/* ---- its manifest ---- */
+/* ---- the manifest of a run ---- */
 
 /* Fill in the parts of a run's manifest that are the same for all runs. */
 static int describe_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                         struct hc_manifest *m, struct hc_error *err)
 {
     const struct hc_manifest *cell = s->m;
-    struct hc_job named = *job; /* members borrowed */
+    struct hc_job named = *job; /* its pointers are borrowed from `job` */
     char id[sizeof m->job_id];
     (void)snprintf(id, sizeof id, "%.60s.%d", cell->job_id, s->runs);
     named.job_id = id;
@@ -354,7 +356,7 @@ static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t sinc
     hc_cgroup_usage(&l->cgroup, &l->used);
     hc_usage_take_peaks(&m->usage, &l->used.of_cell);
     int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
-    l->used.oom_kills -= s->oom_kills; /* leaves those of this run */
+    l->used.oom_kills -= s->oom_kills; /* leaves the kills of this run */
     l->used.pids_refused -= s->pids_refused;
     s->oom_kills = kills;
     s->pids_refused = refused;
@@ -371,7 +373,7 @@ static int conclude_run(struct hc_session *s, const struct hc_job *job, const st
     bool kept = l->sup.exit_known && !s->died;
     int rc = hc_launch_set_outcome(l, err);
     if (kept)
-        m->process.known = false; /* it has not ended */
+        m->process.known = false; /* the process has not ended */
     if (rc == 0) {
         hc_launch_redact(l);
         int64_t collecting = hc_now_us();
@@ -385,7 +387,7 @@ static int conclude_run(struct hc_session *s, const struct hc_job *job, const st
     return rc;
 }
 
-/* The time from which files are the next run's. If this run left files, wait until the coarse clock has
+/* The time from which files belong to the next run. If this run left files, wait until the coarse clock has
  * moved on. */
 static int64_t next_stamp(const struct hc_manifest *m)
 {
@@ -416,7 +418,7 @@ static bool ended_instead(const struct hc_session *s)
     return sup->exit_known && !s->copy.pid && sup->end == HC_END_NONE && !by_sigkill;
 }
 
-/* Run the program. It was checked before, unless its own process is to check it. */
+/* Run the program. The checker has passed it, unless the program's own process is to check it. */
 static int run_program(struct hc_session *s, const struct hc_job *job, struct hc_manifest *m,
                        struct hc_error *err)
 {
@@ -471,7 +473,7 @@ static void settle_state(struct hc_session *s, struct hc_session_result *r)
 {
     if (!s->died)
         s->run_number = r->run;
-    else if (!s->copy.pid) { /* the run ended before it had a copy */
+    else if (!s->copy.pid) { /* the run ended before its process was copied */
         s->copy = s->before.process;
         s->run_number = s->before.run_number;
         s->before = (struct hc_saved_copy){.process = {.pidfd = -1}};
@@ -510,7 +512,7 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         return -1;
     (void)hc_feed_stop(&s->launch.feed);
     if (!sup->go_us)
-        sup->go_us = hc_now_us(); /* the interpreter was ready, though it did not get to the program */
+        sup->go_us = hc_now_us(); /* the interpreter was ready, though the program did not begin */
     hc_session_kill_unknown(s);
     hc_session_close_pipes(s);
     fill_usage(s, r->m, since_us);

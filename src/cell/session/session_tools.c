@@ -12,7 +12,7 @@ int hc_session_make_tools(struct hc_session *s, struct hc_error *err)
     if (hc_toolbox_new(&s->launch.sup.tools, &s->policy.tools, client, s->clock_ahead_ns, &s->m->tools,
                        &s->m->denials, err) < 0)
         return -1;
-    hc_toolbox_stop(s->launch.sup.tools); /* no calls outside runs */
+    hc_toolbox_stop(s->launch.sup.tools); /* tools answer calls only during runs */
     return 0;
 }
 

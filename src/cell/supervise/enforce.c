@@ -18,8 +18,8 @@ void hc_enforce_soft_end(struct hc_loop *l)
     hc_cgroup_soft_lift(l->s->cgroup);
 }
 
-/* Least bytes between the mark and limits.memory: beyond memory.high the kernel slows a process down
- * before it can take so much more. */
+/* Least bytes between the soft mark and limits.memory: beyond memory.high the kernel slows a process down
+ * before it can take that much more. */
 #define LEAST_ROOM (INT64_C(4) << 20)
 
 static int64_t mark_of(const struct hc_loop *l)
@@ -68,7 +68,7 @@ void hc_enforce_soft_check(struct hc_loop *l)
         hc_loop_end(s, HC_END_MEMORY);
         return;
     }
-    hc_enforce_soft_end(l); /* the program may use the rest to end in; at limits.memory the kernel kills it */
+    hc_enforce_soft_end(l); /* above the mark the program may clean up; the kernel kills it at the limit */
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
     l->last_mark = s->session;
     if (l->last_mark)
@@ -82,7 +82,7 @@ void hc_enforce_soft_check(struct hc_loop *l)
 #define QUICK      (INT64_C(8) << 20)
 #define SOONEST_MS 2 /* least ms between samples */
 
-/* Milliseconds to the next sample: before the cell can have taken the memory that is left. */
+/* Milliseconds to the next sample: until then the cell should not exceed limits.memory by more than SLACK. */
 static int64_t next_sample_ms(const struct hc_limits *limits, int64_t used, int64_t before)
 {
     int64_t ms = (limits->memory + SLACK - used) / FASTEST;

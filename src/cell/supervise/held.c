@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Measured with Linux 6.18. Only numbers above the FREE_ ones are charged, so that an ordinary program is
- * charged for its own pages only. */
+/* Kernel memory in bytes that objects of a cell hold, measured with Linux 6.18. Only objects beyond the FREE_
+ * numbers are charged, so that an ordinary program is charged for its own pages only. */
 #define PIPE_BYTES    (INT64_C(64) << 10) /* largest buffer of a pipe without privileges */
 #define WAIT_BYTES    256                 /* one descriptor in an epoll set */
 #define MAPPING_BYTES 400 /* one mapping with its name and its entries in the anon_vma lists */
@@ -114,7 +114,7 @@ int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
     return beyond(count, FREE_SOCKETS, socket_bytes()) + h->tcp_bytes;
 }
 
-/* ---- a process that goes on while it is looked at ---- */
+/* ---- a process that runs while it is examined ---- */
 
 #define MEANWHILE 256 /* open files between checks of a process's growth; each takes some microseconds */
 
@@ -130,9 +130,9 @@ static bool has_outgrown_limit(struct hc_held *h, int proc, const char *at, int6
     return now > h->limit;
 }
 
-/* ---- pipes and waits ---- */
+/* ---- pipes and epoll entries ---- */
 
-/* Pipes of a cell whose inodes are noted; more are charged each time that they are met. */
+/* Most pipes of a cell whose inodes are noted; a further pipe is charged for each of its descriptors. */
 #define MOST_PIPES 16384
 static uint64_t pipes[MOST_PIPES];
 
@@ -175,7 +175,7 @@ static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_
         h->unread++;
 }
 
-/* If the descriptors cannot be listed, charge the most that they can hold. */
+/* Charge the memory behind a process's descriptors; if they cannot be listed, the most that they can hold. */
 static void add_files(struct hc_held *h, int proc, const char *at, int64_t most, int64_t before)
 {
     static int64_t pipe_mount = -1;
@@ -222,10 +222,10 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
     return lines;
 }
 
-/* ---- a look ---- */
+/* ---- one look at a cell ---- */
 
 #define FIRST_US   100000 /* us to the first look: most jobs end before */
-#define SHARE      100    /* 1/SHARE: the most of all time that looks take while the estimate is steady */
+#define SHARE      100    /* looks take at most 1/SHARE of the time while the estimate is steady */
 #define UNSURE     3 /* pause, in durations of the last look, while only the host's free memory shrinks */
 #define LONGEST_US 200000 /* most us between looks: pipes and sockets can be filled within seconds */
 #define STEP       (INT64_C(12) << 20) /* loss of the host's free memory in bytes that starts a look */

@@ -22,7 +22,7 @@
 #define PACE_MS      100
 #define PACE_ANSWERS 16
 
-/* ---- end ---- */
+/* ---- the end of a cell ---- */
 
 /* The wait status goes only to the process's parent, the zygote. The first process exits by itself only
  * after it has reported how the interpreter ended; without a report it was killed. */

@@ -97,7 +97,7 @@ void hc_tool_release(struct hc_toolbox *tb, struct slot *s)
     s->phase = FREE;
 }
 
-/* Free the slot, or if a command runs, kill it first; the answer does not wait for that. */
+/* Free the slot. If a command runs in it, kill the command first; the answer does not wait for its end. */
 static void release_or_kill(struct hc_toolbox *tb, struct slot *s)
 {
     if (s->phase != RUNS) {

@@ -19,17 +19,16 @@
 #define KEEPER_FD  3  /* the keeper's end of the socket to the launcher */
 #define READS      16 /* most reads of one stream in one round of the loop */
 
-/* ---- the keeper: forked, never executed; system calls alone, as there may be threads in the launcher ----
- */
+/* ---- the keeper: forked from a launcher that may have threads, so it makes system calls only ---- */
 
 static _Noreturn void execute(char *const *words)
 {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_DFL); /* else ignored signals would stay ignored */
+        (void)signal(number, SIG_DFL); /* else the command would inherit ignored signals */
     (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the keeper be killed */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* end with the keeper, should that be killed */
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)fcntl(KEEPER_FD, F_SETFD, FD_CLOEXEC);
     (void)execv(words[0], words);
@@ -38,7 +37,7 @@ static _Noreturn void execute(char *const *words)
     _exit(127);
 }
 
-/* Put the command's three ends and the socket at their numbers, and close everything else. */
+/* Give the command's standard streams and the socket their numbers, and close all other descriptors. */
 static void arrange_descriptors(int in, int out, int err, int keeper)
 {
     const int from[] = {in, out, err, keeper};
@@ -118,7 +117,7 @@ static _Noreturn void run_keeper(char *const *words)
         (void)send(KEEPER_FD, &end, sizeof end, MSG_NOSIGNAL);
         _exit(127);
     }
-    (void)setpgid(pid, pid); /* the child does the same; whichever is first */
+    (void)setpgid(pid, pid); /* the child does the same, before or after this */
     bool ended = await_end(pid, &end);
     kill_all(pid);
     if (ended)

@@ -57,7 +57,7 @@ static void fail_late_calls(struct hc_toolbox *tb)
     }
 }
 
-/* ---- the beginning of a call ---- */
+/* ---- starting calls ---- */
 
 static const struct usage *usage_of(const struct hc_toolbox *tb, const struct hc_tool *tool)
 {
@@ -142,7 +142,7 @@ void hc_tool_start_queued(struct hc_toolbox *tb)
     set_timer(tb);
 }
 
-/* What has been read makes room for calls that wait, whose ends may be answers again. */
+/* Answers that were sent make room for waiting calls. Some of those may be answered at once: send again. */
 bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd)
 {
     bool left = hc_tool_send_answers(tb, control_fd);
