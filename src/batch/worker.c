@@ -83,7 +83,7 @@ static int add_labels(struct hc_job *job, const cJSON *labels, struct hc_error *
     return 0;
 }
 
-/* The rows of job_options.def that the command line gives. */
+/* Applies the options of job_options.def that the command line gives. */
 static int apply_text_options(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_job_options_count; i++) {
@@ -129,8 +129,8 @@ int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, c
 struct run_tasks {
     const struct hc_batch *batch;    /* borrowed */
     int cancel_fd, dir;              /* readable: end the job, borrowed; the batch's directory, owned */
-    const char *jobs_dir;            /* DIR/jobs */
-    struct hc_policy_cache policies; /* of earlier jobs */
+    const char *jobs_dir;            /* path of the directory for jobs' results, DIR/jobs */
+    struct hc_policy_cache policies; /* policies of earlier jobs */
     struct hc_warm warm;             /* the worker's zygotes and cells */
     bool begun;                      /* a job was run before */
 };
@@ -139,9 +139,9 @@ struct run_tasks {
 struct item {
     const struct hc_batch_task *task; /* borrowed */
     struct hc_job job;                /* the line, parsed */
-    struct hc_cached_policy *policy;  /* a counted reference; NULL: none */
+    struct hc_cached_policy *policy;  /* the job's policy, a counted reference; NULL: none */
     struct hc_warm_use use;           /* the cell that the job used */
-    /* Signs manifests, empty: they are not signed; the manifest in one line; owned. */
+    /* The key that signs manifests (empty: they are not signed), and the manifest in one line; both owned. */
     struct hc_buf key, manifest;
     struct hc_ended *answer; /* gets the result; borrowed */
 };
@@ -245,7 +245,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether the directory `inner` is `dir`, or below it. */
+/* Is the directory `inner` the directory `dir`, or below it? */
 static int is_in(int inner, int dir, struct hc_error *err)
 {
     struct stat above, here, wanted;
@@ -352,7 +352,7 @@ static void fill_from_manifest(struct item *it, const struct hc_manifest *m, str
     hc_result_read_usage(r, it->manifest.data ? it->manifest.data : "", it->manifest.len);
 }
 
-/* 1: the job has not begun, as there is no daemon, or it refuses the job. */
+/* Returns 1 if the job has not begun, as there is no daemon, or it refuses the job. */
 static int run_remote(struct run_tasks *w, struct item *it, struct hc_error *err)
 {
     struct hc_manifest *m = calloc(1, sizeof *m);

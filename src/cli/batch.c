@@ -1,4 +1,4 @@
-/* hotcell batch - many programs, one a line of a file. */
+/* hotcell batch - runs many programs, one for each line of a file. */
 #include "cli/cli.h"
 
 #include "base/fd.h"

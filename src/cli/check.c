@@ -79,7 +79,7 @@ static int print_text(const struct hc_request *q, const struct hc_manifest *m, c
 
 /* ---- as JSON ---- */
 
-/* A copy of `node`; without one an empty value from `make`. */
+/* A copy of `node`; for NULL an empty value from `make`. */
 static cJSON *copy_or(const cJSON *node, cJSON *(*make)(void))
 {
     return node ? cJSON_Duplicate(node, true) : make();

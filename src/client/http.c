@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define SEND_TIMEOUT  30    /* seconds for which a daemon may read nothing of a request */
-#define READ_SIZE     65536 /* most bytes of an answer that are read at once */
+#define SEND_TIMEOUT  30                           /* seconds until a daemon that does not read is given up */
+#define READ_SIZE     65536                        /* most bytes of an answer that are read at once */
 #define SYSTEM_SOCKET "/run/hotcell/hotcelld.sock" /* default socket of root's daemon */
 
 /* ---- the daemon's address ---- */
@@ -49,7 +49,7 @@ static bool is_port(const char *digits, size_t len)
     return hc_parse_int(text, &port) == 0 && port > 0 && port <= UINT16_MAX;
 }
 
-/* HOST:PORT, the host being a name, an IPv4 address, or an IPv6 address in brackets. */
+/* Parses HOST:PORT; HOST is a name, an IPv4 address, or an IPv6 address in brackets. */
 static int set_address(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
     const char *text = named + strlen(http);
@@ -86,7 +86,7 @@ int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err)
     *p = (struct hc_daemon_address){0};
     if (named && strncmp(named, http, strlen(http)) == 0)
         return set_address(p, named, err);
-    if (named && strstr(named, "://")) /* another scheme, such as https, and no path */
+    if (named && strstr(named, "://")) /* another scheme, such as https, cannot be a path */
         return fail_address(named, err);
     if (named && is_bare_address(named))
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
@@ -156,7 +156,7 @@ int hc_dial(const struct hc_daemon_address *p, struct hc_error *err)
 
 /* ---- a request and its answer ---- */
 
-/* 1: the daemon has closed its end; its answer may say why. */
+/* Returns 1 if the daemon has closed its end; its answer may say why. */
 static int send_all(int fd, const char *data, size_t len, struct hc_error *err)
 {
     while (len) {

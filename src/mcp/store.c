@@ -151,7 +151,7 @@ void hc_store_close(struct hc_store *s)
         remove_directory(s, GIVEN);
         if (s->temporary)
             remove_directory(s, WRITTEN);
-        (void)unlinkat(s->fd, WRITTEN, AT_REMOVEDIR); /* if nothing is in it */
+        (void)unlinkat(s->fd, WRITTEN, AT_REMOVEDIR); /* fails if the client's files are in it */
     }
     if (s->path)
         (void)rmdir(s->path);

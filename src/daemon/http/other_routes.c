@@ -50,7 +50,7 @@ static int reply_attachment(struct hc_exchange *x, int status, struct MHD_Respon
     return hc_reply(x, status, r);
 }
 
-/* Sends the bytes of an open file, which is closed. `size`: of the whole file; `tag`: its ETag. */
+/* Sends bytes of an open file, and closes it. `size`: bytes of the whole file; `tag`: its ETag. */
 static int reply_bytes(struct hc_exchange *x, int fd, enum hc_range range, uint64_t first, uint64_t len,
                        uint64_t size, const char *tag)
 {
@@ -69,7 +69,7 @@ static int reply_bytes(struct hc_exchange *x, int fd, enum hc_range range, uint6
     return reply_attachment(x, range == HC_RANGE_PART ? 206 : 200, r);
 }
 
-/* The client has the file already. */
+/* Answers that the client's copy of the file is current. */
 static int reply_unchanged(struct hc_exchange *x, const char *tag)
 {
     struct MHD_Response *r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);

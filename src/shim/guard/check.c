@@ -21,9 +21,9 @@ struct unused {
 
 /* The state of one check. */
 struct check {
-    struct hc_findings *out;   /* borrowed */
-    struct hc_lines lines;     /* of the program; owned */
-    struct hc_columns columns; /* used by the program; owned */
+    struct hc_findings *out;   /* receives the findings; borrowed */
+    struct hc_lines lines;     /* lines of the program; owned */
+    struct hc_columns columns; /* columns that the program uses; owned */
     expr_ty called;            /* the function's expression in the call visited last */
     bool file_calls;           /* the policy asks for warnings about calls of file functions */
     bool saves;                /* the program calls savefig() somewhere */
@@ -136,7 +136,7 @@ static bool left_to_run_time(bool tried)
     return tried && hc_guard.imports.at_run && !hc_guard.imports.allow.given;
 }
 
-/* 1: a refusal was added. */
+/* Returns 1 if a refusal was added. */
 static int check_module(struct check *l, const char *dotted, bool from, bool tried, struct hc_span at)
 {
     if (!hc_guard.imports.at_check || left_to_run_time(tried))
@@ -181,7 +181,7 @@ static int check_import(struct check *l, asdl_alias_seq *names, bool tried)
         char bound[256];
         (void)snprintf(bound, sizeof bound, "%.*s", (int)strcspn(dotted, "."), dotted);
         const char *as = text_of(alias->asname);
-        const char *binds = *as ? as : dotted; /* of a dotted name, its first part */
+        const char *binds = *as ? as : dotted; /* binds_name compares the first part of a dotted name */
         bool deep = *as && strchr(dotted, '.');
         int rc = check_binding(l, dotted, false, tried, WORD(l, alias, dotted), &binds, !deep);
         if (rc == 0)
@@ -217,7 +217,7 @@ static int check_relative_import(struct check *l, stmt_ty s, bool tried)
                        "There is no package around the program: import modules by their full names.");
 }
 
-/* The names that "from package import ..." binds; 0: too many, or all that there are. */
+/* The names that "from package import ..." binds; 0: there are too many, or the import is of "*". */
 static size_t bound_names(asdl_alias_seq *names, const char *out[BOUND_MAX])
 {
     size_t count = (size_t)asdl_seq_LEN(names);
@@ -363,7 +363,7 @@ static int check_constant(struct check *l, expr_ty e)
     return rc;
 }
 
-/* ---- statements and the like ---- */
+/* ---- statements and other nodes ---- */
 
 static int refuse_statement(struct check *l, const char *what, struct hc_span at)
 {
@@ -418,7 +418,7 @@ static int check_statement(struct check *l, stmt_ty s, bool tried)
     const char *name;
     switch (s->kind) {
     case FunctionDef_kind:
-    case AsyncFunctionDef_kind: /* the same struct */
+    case AsyncFunctionDef_kind: /* its struct is that of a FunctionDef */
         name = text_of(s->v.FunctionDef.name);
         return CHECK_NAME(l, s, name);
     case ClassDef_kind:

@@ -31,7 +31,7 @@ static const char *text_of(PyObject *str)
     return utf8;
 }
 
-/* Does the name only look like one in the tree? */
+/* Does a file name that begins in the tree lead out of it? */
 static bool leads_out(const char *name)
 {
     return strstr(name, "/../") != NULL;

@@ -2,16 +2,16 @@
 
 #include <stddef.h>
 
-/* Whether ImportError is caught in a part of a node. */
+/* Is ImportError caught in a part of a node? */
 enum how {
-    AS_THE_REST, /* as in the node itself */
+    AS_THE_REST, /* if it is caught around the node */
     TRIED,       /* also if the node is a statement that catches it */
-    ANY_LATER,   /* no: a function's body, which may run outside the statements around it */
+    ANY_LATER,   /* no: the part is a function's body, which may run outside the statements around it */
 };
 
 /* A member of a node that holds another node, or a sequence of nodes. */
 struct field {
-    enum hc_node_type type; /* of the nodes; HC_NODE_NONE ends the list */
+    enum hc_node_type type; /* type of the nodes; HC_NODE_NONE ends the list */
     bool list;              /* the member is a sequence of nodes, not a node */
     enum how how;           /* whether ImportError is caught in the nodes */
     size_t at;              /* the member's offset in its struct, in bytes */
@@ -19,8 +19,8 @@ struct field {
 
 #define MOST_FIELDS 7 /* most fields of a node */
 
-struct fields {                  /* of one kind of node */
-    struct field f[MOST_FIELDS]; /* in the program's order */
+struct fields {                  /* fields of one kind of node */
+    struct field f[MOST_FIELDS]; /* in the order in which they stand in the program */
 };
 
 #define ONE(type, owner, member)                                                                             \
@@ -234,7 +234,7 @@ static bool catches_import_error(stmt_ty s)
 /* The nodes that are still to be visited, the next one last. */
 struct pile {
     struct hc_tree_node *items; /* owned */
-    size_t count, cap;          /* number of nodes; of those that `items` has room for */
+    size_t count, cap;          /* number of nodes; number that `items` has room for */
 };
 
 static int push(struct pile *p, struct hc_tree_node node)
