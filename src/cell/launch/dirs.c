@@ -135,8 +135,10 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
 {
     char path[PATH_MAX];
     struct stat st;
-    s->fd = open(dir->host, O_PATH | O_CLOEXEC);
-    if (s->fd < 0 || fstat(s->fd, &st) < 0)
+    s->fd = hc_launch_open_path(dir->host, err);
+    if (s->fd < 0)
+        return -1;
+    if (fstat(s->fd, &st) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", dir->host);
     if (!S_ISDIR(st.st_mode))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a directory; give a file with --input",

@@ -83,6 +83,11 @@ int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err);
 /* Let the mount of `s`, which only its owner may read or write, show it as owned by the guest's per-job uid.
  * `remedy` is for the message if its file system cannot do that. (prepare.c) */
 int hc_launch_map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err);
+/* Open a path of the caller's (O_PATH; relative to the current directory). A symbolic link anywhere in it is
+ * followed only if it belongs to the caller or to root: HC_EXIT_DATA. The caller owns the descriptor.
+ * (host_path.c) */
+int hc_launch_open_path(const char *path, struct hc_error *err);
+
 /* Directories of the host. hc_launch_prepare_dirs: open and check them. hc_launch_clone_dirs: as root, clone
  * their mounts. hc_launch_rules_with_dirs: the policy's rules, in which the guard lets the program read them;
  * the caller owns the object, NULL: no memory. (dirs.c) */
