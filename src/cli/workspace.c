@@ -29,7 +29,7 @@ static const char help[] =
 
 /* A directory of the job of which it had a copy. */
 struct copied {
-    char *host;        /* path on this host; owned */
+    const char *host;  /* path on this host; borrowed from the manifest */
     const char *place; /* path in the cell, escaped; borrowed from the manifest */
     const char
         *directory; /* of new contents, below the results; borrowed likewise; NULL: there was no change */
@@ -53,7 +53,6 @@ static void finish(struct workspace *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         struct copied *d = &w->dirs[i];
-        free(d->host);
         hc_changes_free(d->changes);
         hc_close_fd(&d->host_fd);
         hc_close_fd(&d->kept_fd);
@@ -111,19 +110,18 @@ static int read_changes(const struct workspace *w, struct copied *d, const char 
 
 static int read_dir(struct workspace *w, const cJSON *entry, struct hc_error *err)
 {
-    const char *host = hc_json_text(entry, "host");
-    const cJSON *changes = hc_json_member(entry, "changes");
-    if (!host || w->count == HC_MAX_DIRS)
+    const cJSON *host = hc_json_member(entry, "host"), *changes = hc_json_member(entry, "changes");
+    if (!cJSON_IsString(host) || w->count == HC_MAX_DIRS)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s/manifest.json is no manifest of hotcell", w->path);
     if (!changes)
         return 0;
     struct copied *d = &w->dirs[w->count++];
-    *d = (struct copied){
-        .host = strdup(host), .place = hc_json_text_or(entry, "place", "?"), .host_fd = -1, .kept_fd = -1};
-    if (!d->host)
-        return hc_fail(err, ENOMEM, "read the manifest");
+    *d = (struct copied){.host = host->valuestring,
+                         .place = hc_json_text_or(entry, "place", "?"),
+                         .host_fd = -1,
+                         .kept_fd = -1};
     if (hc_json_is_true(entry, "escaped"))
-        hc_name_unescape(d->host);
+        hc_name_unescape(host->valuestring);
     d->directory = hc_json_text(changes, "directory");
     if (!d->directory || w->discards) /* there is nothing to be read */
         return 0;
@@ -191,8 +189,9 @@ static int diff(struct workspace *w)
     for (size_t i = 0; i < w->count; i++) {
         const struct copied *d = &w->dirs[i];
         print_path(d->host);
-        (void)printf(" (in the cell %s)", d->place);
-        (void)puts(d->changes ? ":" : ": unchanged");
+        (void)fputs(" (in the cell ", stdout);
+        hc_plain_print(d->place);
+        (void)puts(d->changes ? "):" : "): unchanged");
         for (size_t k = 0; d->changes && k < d->changes->count; k++)
             print_change(&d->changes->list[k]);
         for (size_t k = 0; d->changes && k < d->changes->skipped.count; k++) {

@@ -40,6 +40,7 @@ def refusal(data, user, **arguments):
     return line
 
 
+@pytest.mark.machine
 def test_what_a_program_writes_is_on_the_host_and_the_callers(user, data):
     result = probe(data, """
 open("words.txt", "a").write(" and more"); open("below/new", "w").write("new"); os.makedirs("made/deep"); os.unlink("below/private.txt")
@@ -68,6 +69,7 @@ def test_the_guard_lets_a_program_write_there_and_nowhere_else(user, data):
     assert (data / "new").read_text() == "1" and "PermissionError" in result.stderr, result
 
 
+@pytest.mark.machine
 def test_no_links_devices_or_rights_come_to_be_there(user, data):
     (data / "tool").write_text("#!/bin/sh\n")
     os.chown(data / "tool", user.uid, user.uid)

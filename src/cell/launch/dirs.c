@@ -169,21 +169,32 @@ static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
     return place ? strdup(place) : NULL;
 }
 
+/* Open and check the directory, and choose its place. */
+static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const struct hc_dir *dir,
+                    char **place, struct hc_error *err)
+{
+    if (dir->mode != HC_DIR_RO && l->run->policy->session)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: a session gets directories only to read: give the mode ro", dir->host);
+    if (open_dir(l, &d->from, dir, err) < 0)
+        return -1;
+    *place = choose_place(dir, &d->from);
+    if (!*place)
+        return hc_fail(err, ENOMEM, "%s", dir->host);
+    if (check_place(l, *place, err) < 0)
+        return -1;
+    return dir->mode == HC_DIR_RW ? hc_launch_check_shared(l, &d->from, err) : 0;
+}
+
 static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_error *err)
 {
     struct hc_dir_source *d = &l->plan.dirs[l->plan.dir_count];
     *d = (struct hc_dir_source){
         .from = {.fd = -1, .mount_fd = -1, .attr = dir->mode == HC_DIR_RW ? WRITABLE : READ_ONLY}};
-    int rc = open_dir(l, &d->from, dir, err);
-    char *place = rc == 0 ? choose_place(dir, &d->from) : NULL;
-    if (rc == 0)
-        rc = place ? check_place(l, place, err) : hc_fail(err, ENOMEM, "%s", dir->host);
-    if (rc == 0 && dir->mode == HC_DIR_RW)
-        rc = hc_launch_check_shared(l, &d->from, err);
-    if (rc == 0 && dir->mode != HC_DIR_RO && l->run->policy->session)
-        rc = hc_fail_as(err, HC_EXIT_DATA, 0, "%s: a session gets directories only to read: give the mode ro",
-                        dir->host);
-    char *host = rc == 0 ? strdup(d->from.path) : NULL;
+    char *place = NULL, *host = NULL;
+    int rc = find_dir(l, d, dir, &place, err);
+    if (rc == 0 && d->from.path)
+        host = strdup(d->from.path);
     if (rc == 0 && !host)
         rc = hc_fail(err, ENOMEM, "%s", dir->host);
     if (rc < 0) {
