@@ -34,15 +34,27 @@ static bool is_usable(const char *name, const struct hc_policy *policy)
     return *name && *name != '.' && strlen(name) <= MOST_NAME && !hc_collect_reserves(name, policy);
 }
 
-/* Make the file as the guest's uid: the file system is mounted with that one id. */
+/* The file system is mounted with the guest's ids alone. */
+struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l)
+{
+    struct hc_own_ids own = {.gid = setfsgid(l->ids.gid)};
+    own.uid = setfsuid(l->ids.uid);
+    return own;
+}
+
+void hc_launch_become_launcher(struct hc_own_ids own)
+{
+    int error = errno;
+    (void)setfsuid((uid_t)own.uid);
+    (void)setfsgid((gid_t)own.gid);
+    errno = error;
+}
+
 int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode)
 {
-    int before_uid = setfsuid(l->ids.uid), before_gid = setfsgid(l->ids.gid);
+    const struct hc_own_ids own = hc_launch_become_guest(l);
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    int error = errno;
-    (void)setfsgid((gid_t)before_gid);
-    (void)setfsuid((uid_t)before_uid);
-    errno = error;
+    hc_launch_become_launcher(own);
     return fd;
 }
 

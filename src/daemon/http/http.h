@@ -152,6 +152,7 @@ struct hc_route {
     /* These tell the routes of one handler apart. */
     const char *ask;    /* the name of the request in the language of the session's process */
     const char *member; /* the member of the body that is passed on; NULL: the whole body */
+    bool silent;        /* it has no events, only an answer */
     bool undo;          /* the order takes back another order: release a tenant, resume the daemon */
 };
 

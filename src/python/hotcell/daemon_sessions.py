@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Run, SessionEnded, run_of, run_spec, run_specs
+from .session_files import AsyncSessionFiles, SessionFiles, Steps
 from .temporary import Temporary
 from .tools import Toolbox
 from .turns import Turn
@@ -108,6 +109,16 @@ class _SessionFlows:
             results.append((yield from self._take(each)))
         return results
 
+    def _files(self, steps: Steps) -> Flow:
+        with contextlib.closing(steps):
+            answer: Any = None
+            while True:
+                try:
+                    name, members = steps.send(answer)
+                except StopIteration as done:
+                    return done.value
+                answer = yield from self._post(f"workdir/{name.partition('_')[0]}", members)
+
     def _close(self) -> Flow:
         if self.manifest is not None:
             return
@@ -129,6 +140,12 @@ class DaemonSession(_SessionFlows):
     connection, so that another process can use it, by Daemon.session(id): if a run of another process goes on, a run is refused
     with a Problem whose `retry` is "not_started". interrupt() waits for no turn.
     """
+
+    @property
+    def files(self) -> SessionFiles:
+        """The files of the session's working directory, as of Session. Whatever another process does with the session at the
+        time is a Problem whose `retry` is "not_started"."""
+        return SessionFiles(lambda steps: self._wait(self._files(steps)))
 
     def _wait(self, flow: Flow) -> Any:
         """Run a flow when it is its turn."""
@@ -191,6 +208,11 @@ class DaemonSession(_SessionFlows):
 
 class AsyncDaemonSession(_SessionFlows):
     """As DaemonSession, for an event loop: runs of other tasks wait for their turn."""
+
+    @property
+    def files(self) -> AsyncSessionFiles:
+        """As DaemonSession.files."""
+        return AsyncSessionFiles(lambda steps: self._wait(self._files(steps)))
 
     async def _wait(self, flow: Flow) -> Any:
         """Run a flow when it is its turn."""

@@ -19,6 +19,7 @@ from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
+from .session_files import AsyncSessionFiles, SessionFiles, Steps
 from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
@@ -99,7 +100,7 @@ class Session:
     env         environment variables of the programs, beside the policy's
     binary      the hotcell command, see launcher.find_binary
 
-    Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
+    `files` has the files of the session's working directory, see SessionFiles. Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
     hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
     """
 
@@ -119,6 +120,7 @@ class Session:
         self._shows = False  # the command sends events of runs
         self._staging = Staging()
         self._server: Optional[Server] = None
+        self.files = SessionFiles(self._perform)
         callables = self._tools = tools_by_name(tools)
         every = limits_of(limits, timeout=timeout, memory=memory)
         self._temporary = Temporary() if output_dir is None else None
@@ -315,6 +317,18 @@ class Session:
             self._ask(request)
             self._answer()
 
+    def _perform(self, steps: Steps) -> Any:
+        """Ask what the steps ask, with no run in between, and return their result."""
+        with self._turn.taken(), contextlib.closing(steps):
+            answer: Any = None
+            while True:
+                try:
+                    name, members = steps.send(answer)
+                except StopIteration as done:
+                    return done.value
+                self._ask({name: members})
+                answer = self._answer()
+
     def _ask(self, request: Dict[str, Any]) -> None:
         line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"
         if len(line) > MAX_REQUEST:
@@ -401,6 +415,7 @@ class AsyncSession:
     def __init__(self, **arguments: Any) -> None:
         self._arguments, self._turn = arguments, Turn()
         self._session: Optional[_InLoop] = None
+        self.files = AsyncSessionFiles(self._perform)
 
     async def open(self) -> "AsyncSession":
         """Begin the session. Raises as Session does."""
@@ -477,6 +492,9 @@ class AsyncSession:
     async def keep(self, branch: int) -> None:
         """As Session.keep."""
         await self._wait(lambda _: self._begun.keep(branch))
+
+    async def _perform(self, steps: Steps) -> Any:
+        return await self._wait(lambda _: self._begun._perform(steps))
 
     async def close(self) -> None:
         """As Session.close."""
