@@ -14,6 +14,7 @@ from .session_files import AsyncSessionFiles, SessionFiles, Steps
 from .temporary import Temporary
 from .tools import Toolbox
 from .turns import Turn
+from .uploads import Body, forgotten, settled
 from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
 
 if TYPE_CHECKING:
@@ -22,10 +23,19 @@ if TYPE_CHECKING:
 Program = Union[str, Mapping[str, Any]]
 
 
-def session_flow(place: Place, session_id: Optional[str], body: Optional[bytes]) -> Flow:
+def session_flow(place: Place, session_id: Optional[str], body: Union[None, bytes, Body]) -> Flow:
     """Returns the daemon's record of the session `session_id`, or of the new session that `body` asks for."""
     if session_id is None:
-        return (yield from json_flow(place, "POST", "/v1/sessions", body))
+        uploads: List[str] = []
+        assert body is not None
+        try:
+            sent = yield from settled(place, body, uploads)
+            info = yield from json_flow(place, "POST", "/v1/sessions", sent)
+        except HotcellError:
+            yield from forgotten(place, uploads)
+            raise
+        yield from forgotten(place, uploads)  # its cell has its inputs
+        return info
     return (yield from json_flow(place, "GET", f"/v1/sessions/{quoted(session_id, 'session_id')}"))
 
 

@@ -53,8 +53,10 @@ def _parts(content: Content) -> Iterator[bytes]:
     if not isinstance(part, bytes):
         raise InputError("expected a file that is open in binary mode")
     yield part
-    while part := content.read(PART):
-        yield part
+    while part:
+        part = content.read(PART)
+        if part:
+            yield part
 
 
 def write_steps(path: Any, content: Content) -> Steps:
