@@ -172,6 +172,29 @@ def test_what_is_no_request_is_refused(session):
         assert answer["event"] == "error" and why in answer["message"], answer
 
 
+def given(session, code, **inputs):
+    return session.run(code, inputs={name.replace("_raw", ":raw"): file for name, file in inputs.items()})
+
+
+def test_an_input_of_a_run_is_a_file_of_its_own_name(session):
+    run = given(session, "print(open('s.json').read(), j, open('t.txt').read())", j_raw={"file": "s.json", "text": "[1]"}, t={"file": "t.txt", "text": "é"})
+    assert run.stdout == "[1] /output/s.json é\n" and run.manifest["files"] == [], run
+    again = given(session, "open('t.txt', 'a').write('!')\nopen(t).read()", t={"file": "t.txt", "data": base64.b64encode(b"new").decode()})
+    assert again.value == "new!" and [file["path"] for file in again.manifest["files"]] == ["t.txt"], again
+    refused = given(session, "1", m_raw={"file": "manifest.json", "text": "{}"})
+    assert refused.status == "rejected" and "working directory" in refused.manifest["rejection"]["message"], refused
+    assert session.run("print(j)").stdout == "/output/s.json\n"
+
+
+def test_a_table_of_a_run_that_pandas_cannot_read_is_a_path_with_a_warning(scientific):  # pylint: disable=unused-argument
+    with session_client.Session("--memory=512M", tree="scientific") as session:
+        for _ in range(2):  # the second program is checked by another process
+            run = given(session, "print(d)\nopen(d).read(4)", d={"file": "d.csv", "text": "a,b\n1,2\n1,2,3,4\n"})
+            assert run.status == "ok" and run.stdout == "/output/d.csv\n" and run.value == "a,b\n", run
+            assert any("pd.read_csv(d, on_bad_lines" in str(warning) for warning in run.manifest["warnings"]), run
+        assert given(session, "list(e.columns)", e={"file": "e.csv", "text": "a,b\n1,2\n"}).value == ["a", "b"]
+
+
 def test_bind_mode_names_the_directory_of_the_host(base_tree):  # pylint: disable=unused-argument
     with session_client.Session("--output-mode=bind") as session:
         assert "output.mode" in write(session, "x", b"1")["message"]

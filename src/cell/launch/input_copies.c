@@ -25,8 +25,7 @@ static int64_t room_for_copies(const struct hc_limits *limits)
     return limits->memory ? MIN(room, limits->memory / PART) : room;
 }
 
-/* May a file of /output have this name? Not one that hotcell uses itself, and none that is hidden. */
-static bool is_usable(const char *name, const struct hc_policy *policy)
+bool hc_launch_is_name(const char *name, const struct hc_policy *policy)
 {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -104,7 +103,7 @@ int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
         return 0;
     for (size_t i = 0; i < l->plan.input_count; i++) {
         const char *name = l->m->inputs[i].file;
-        if (is_usable(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
+        if (hc_launch_is_name(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
             return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
     }
     return 0;

@@ -546,3 +546,51 @@ int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_bu
     request_finish(&r);
     return rc;
 }
+
+/* ---- inputs of a run ---- */
+
+/* Put one input, {"name", "format", "file": {"file", "text" or "data"}}, into its place. 1: it has none. */
+static int place_input(struct hc_session *s, cJSON *input, struct hc_error *err)
+{
+    const cJSON *file = hc_json_member(input, "file"), *text = hc_json_member(file, "text");
+    const char *name = hc_json_text_or(file, "file", hc_json_text(input, "name"));
+    struct request r = {.s = s, .path = name, .dir = -1};
+    struct stat st;
+    char path[PATH_MAX];
+    if (!hc_launch_is_name(name, &s->policy))
+        return 1;
+    int rc = take_content(&r, text ? text : hc_json_member(file, "data"), err) < 0 ? -1 : check_room(&r, err);
+    if (rc == 0)
+        rc = open_parent(&r, false, err);
+    if (rc == 0)
+        rc = write_new(&r, &st, err);
+    request_finish(&r);
+    (void)snprintf(path, sizeof path, "/output/%s", name);
+    if (rc == 0 && !cJSON_AddStringToObject(input, "path", path))
+        return hc_fail(err, ENOMEM, "place an input");
+    return rc;
+}
+
+int hc_session_place_inputs(struct hc_session *s, const struct hc_job *job, struct hc_buf *given,
+                            struct hc_error *err)
+{
+    struct hc_json j;
+    cJSON *input;
+    int rc = 0;
+    if (!job->given || s->policy.output_mode != HC_OUTPUT_CAPPED)
+        return 0;
+    if (hc_json_parse(&j, "inputs", job->given, strlen(job->given), err) < 0)
+        return -1;
+    cJSON_ArrayForEach(input, j.root)
+    {
+        rc = place_input(s, input, err);
+        if (rc < 0)
+            break;
+    }
+    char *text = rc < 0 ? NULL : cJSON_PrintUnformatted(j.root);
+    hc_json_finish(&j);
+    if (rc >= 0)
+        rc = text && hc_buf_str(given, text) == 0 ? 0 : hc_fail(err, ENOMEM, "place the inputs");
+    cJSON_free(text);
+    return rc;
+}
