@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List,
 
 from . import place
 from .daemon import checked
-from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, unexpected, without_place
+from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, named, unexpected, without_place
 from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
@@ -106,6 +106,7 @@ class Session:
 
     _loop: Optional["asyncio.AbstractEventLoop"] = None  # of an AsyncSession: coroutines among the tools run in it
 
+    @named
     def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
                  inputs: Optional[Mapping[str, Any]] = None, output_dir: Optional[PathLike] = None,
                  limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
@@ -120,7 +121,6 @@ class Session:
         self._shows = False  # the command sends events of runs
         self._staging = Staging()
         self._server: Optional[Server] = None
-        self.files = SessionFiles(self._perform)
         callables = self._tools = tools_by_name(tools)
         every = limits_of(limits, timeout=timeout, memory=memory)
         self._temporary = Temporary() if output_dir is None else None
@@ -169,6 +169,11 @@ class Session:
         except OSError as error:
             raise NotInstalled(f"{command[0]}: {error.strerror}") from error
         self.id: str = self._answer()["session"]
+
+    @property
+    def files(self) -> SessionFiles:
+        """The files of the session's working directory, between runs."""
+        return SessionFiles(self._perform)
 
     @property
     def ended(self) -> bool:
@@ -415,7 +420,6 @@ class AsyncSession:
     def __init__(self, **arguments: Any) -> None:
         self._arguments, self._turn = arguments, Turn()
         self._session: Optional[_InLoop] = None
-        self.files = AsyncSessionFiles(self._perform)
 
     async def open(self) -> "AsyncSession":
         """Begin the session. Raises as Session does."""
@@ -443,6 +447,11 @@ class AsyncSession:
     def id(self) -> str:
         """The session's id."""
         return self._begun.id
+
+    @property
+    def files(self) -> AsyncSessionFiles:
+        """As Session.files."""
+        return AsyncSessionFiles(self._perform)
 
     @property
     def output_dir(self) -> Path:
