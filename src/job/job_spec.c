@@ -430,8 +430,9 @@ static const struct member session_form[] = {
  * more mounts.
  */
 static const struct member run_form[] = {
-    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars}, {"limits", parse_limits},
-    {"return", parse_return}, {"stdin", parse_stdin},    {"args", parse_args}, {NULL, NULL},
+    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars},
+    {"limits", parse_limits}, {"return", parse_return},  {"stdin", parse_stdin},
+    {"args", parse_args},     {"env", parse_env},        {NULL, NULL},
 };
 
 /* One form of a spec. */

@@ -262,6 +262,7 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
     hc_programs_copy(call, "vars", &line);
     hc_programs_copy(call, "stdin", &line);
     hc_programs_copy(call, "args", &line);
+    hc_programs_copy(call, "env", &line);
     (void)hc_buf_str(&line, "}}");
     if (line.failed) {
         hc_mcp_refuse(m, call->message->id, "out of memory");

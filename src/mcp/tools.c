@@ -81,6 +81,8 @@ static const struct tool tools[] = {
               {"vars", ARG_OBJECT, false, "Variables to set before: name and JSON value.", NULL},
               {"stdin", ARG_STRING, false, "What this program reads from sys.stdin and by input().", NULL},
               {"args", ARG_TEXTS, false, "Arguments of this program, sys.argv[1:].", "{\"type\":\"string\"}"},
+              {"env", ARG_OBJECT, false, "Environment variables of this program alone.",
+               "{\"type\":\"string\"}"},
               {"timeout", ARG_NUMBER, false,
                "Seconds that the program may take, if less than the policy allows.", NULL}}},
     {"session_checkpoint", "Keep a session's state under a name",

@@ -200,7 +200,7 @@ static void begin_feed(struct order *o)
     struct hc_error err;
     if (hc_feed_take(hc_take(&o->input), &err) < 0)
         exit_with_error(&err);
-    if (hc_feed_begin(&o->handover.job) < 0)
+    if (hc_feed_begin(&o->handover.job, true) < 0)
         fail_python("set up the run's input");
 }
 

@@ -163,7 +163,7 @@ class DaemonSession(_SessionFlows):
             return result_of(flow)
 
     def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
-        """Run `code` in the state that earlier runs left. `spec`: inputs, vars, input, args, returns, limits,
+        """Run `code` in the state that earlier runs left. `spec`: inputs, vars, input, args, env, returns, limits,
         timeout, persist_code.
 
         If an exception such as KeyboardInterrupt, or one of `on_event`, ends the wait, the run is interrupted and its end awaited; if a second one

@@ -183,8 +183,10 @@ class Session:
     def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
-            args: Optional[Sequence[str]] = None, check: bool = False, on_event: Optional[Listener] = None) -> Run:
-        """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only.
+            args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
+            on_event: Optional[Listener] = None) -> Run:
+        """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only; the
+        variables of `env` are there for this run only.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
@@ -193,7 +195,7 @@ class Session:
         Ctrl-C in the main thread, or an exception of `on_event`, interrupts the run: it is raised when the run has ended, and
         the session goes on. A second ctrl-C ends the session.
         """
-        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args)
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env)
         with self._turn.taken():
             self._tools.errors.clear()
             self._show(on_event is not None)
@@ -530,14 +532,14 @@ class AsyncSession:
 def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
-             args: Optional[Sequence[str]] = None, **other: Any) -> Dict[str, Any]:
+             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, **other: Any) -> Dict[str, Any]:
     """The request for a run, see hotcell-session(1). InputError for inputs that are not valid, TypeError for an argument that
     a run does not take."""
     for name in other:
-        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "on_event", "check"},
-                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools", "env") else "")
+        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "check"},
+                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools") else "")
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
-            "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args")}
+            "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
     given = {} if input is None else {"stdin": stdin_of(input)}
     return {"code": code, **given, **{name: value for name, value in rest.items() if value}}
 

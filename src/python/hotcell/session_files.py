@@ -60,6 +60,7 @@ def _parts(content: Content) -> Iterator[bytes]:
 
 
 def write_steps(path: Any, content: Content) -> Steps:
+    """Put a file in; returns its SessionFile."""
     offset, answer = 0, None
     for part in _parts(content):
         if part or answer is None:
@@ -70,6 +71,7 @@ def write_steps(path: Any, content: Content) -> Steps:
 
 
 def read_steps(path: Any, offset: int, length: Optional[int]) -> Steps:
+    """Returns the bytes of a file."""
     parts: List[bytes] = []
     while True:
         left = PART if length is None else min(PART, length)
@@ -83,16 +85,19 @@ def read_steps(path: Any, offset: int, length: Optional[int]) -> Steps:
 
 
 def list_steps(path: Any) -> Steps:
+    """Returns the SessionFiles of a directory."""
     answer = yield "list_files", {"path": _path(path)}
     return [SessionFile(**file) for file in answer["files"]]
 
 
 def stat_steps(path: Any) -> Steps:
+    """Returns the SessionFile of a name."""
     answer = yield "stat_file", {"path": _path(path)}
     return SessionFile(**answer["file"])
 
 
 def remove_steps(path: Any) -> Steps:
+    """Remove a name."""
     yield "remove_file", {"path": _path(path)}
 
 
