@@ -239,6 +239,7 @@ void hc_launch_finish(struct hc_launch *l)
     hc_inbox_finish(&l->sup.inbox);
     hc_buf_finish(&l->sup.checked);
     hc_figure_list_finish(&l->sup.drawn);
+    hc_input_copies_finish(&l->copies);
     /* The pages of these tmpfs are charged to the cgroup, so close them before it is removed. */
     hc_close_fd(&l->space_fd);
     hc_close_fd(&l->output_fd);
