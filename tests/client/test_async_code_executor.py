@@ -218,10 +218,10 @@ def test_no_secret_is_in_the_cell(execute):
 
 def test_output_is_redacted_and_short(execute):
     result = execute("print('api_key=abc123'); print('x' * 5000)\n"
-                     "import sys; print('postgres://u:p@h/db', file=sys.stderr)")
+                     "import sys; print('postgres://u:p@h/db MySQL://u:p@h/db', file=sys.stderr)")
     assert "abc123" not in result["stdout"] and "api_key=<REDACTED>" in result["stdout"]
     assert result["stdout"].endswith("\n... [OUTPUT TRUNCATED FOR SECURITY]") and len(result["stdout"]) < 2100
-    assert result["stderr"] == "postgres://<REDACTED>@<REDACTED>\n"
+    assert result["stderr"] == "postgres://<REDACTED>@<REDACTED> MySQL://<REDACTED>@<REDACTED>\n"
 
 
 def test_bytes_that_are_no_utf8(execute):

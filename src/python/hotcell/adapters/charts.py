@@ -40,7 +40,7 @@ FONT = "DejaVu Sans, then Droid Sans Fallback for Chinese, Japanese and Korean t
 SECRETS = [(re.compile(pattern, flags), text) for pattern, flags, text in (
     (r"(api[_-]?key|apikey|token|secret|password|passwd|pwd|credential)[\s=:]+\S+", re.I, r"\1=<REDACTED>"),
     (r"(aws[_-]?access[_-]?key[_-]?id|aws[_-]?secret[_-]?access[_-]?key)[\s=:]+\S+", re.I, r"\1=<REDACTED>"),
-    (r"(postgres|mysql|mongodb|redis)://\S+", 0, r"\1://<REDACTED>@<REDACTED>"),
+    (r"(postgres|mysql|mongodb|redis)://\S+", re.I, r"\1://<REDACTED>@<REDACTED>"),
     (r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+", re.A, "<JWT_REDACTED>"),
     (r"-----BEGIN ((?:(?:RSA|DSA|EC|OPENSSH) )?PRIVATE KEY)-----[\s\S]*?-----END \1-----", 0, "<PRIVATE_KEY_REDACTED>"),
 )]
