@@ -14,6 +14,7 @@ static const char *const statements[] = {"def", "class", "lambda", "global", "no
 static const char *const warnings[] = {"file_calls", "infinite_loop", NULL};
 static const char *const writes[] = {"free", "guarded", NULL};
 static const char *const tracebacks[] = {"folded", "full", NULL};
+static const char *const exits[] = {"status", "error", NULL};
 static const char *const executables[] = {"any", "files", NULL};
 
 static const struct hc_rule_field replace_fields[] = {
@@ -109,6 +110,8 @@ const struct hc_rule hc_rules[] = {
      "The file name that tracebacks show for the program. Default: \"<cell>\"."},
     {"code", "traceback", HC_RULE_CHOICE, false, 0, tracebacks, NULL,
      "Whether a traceback on standard error shows frames of libraries in one line (folded), or each of them (full). Default: \"folded\"."},
+    {"code", "exit", HC_RULE_CHOICE, false, 0, exits, NULL,
+     "What SystemExit does: it ends the program with its exit status (status), or is an exception like others, with a traceback and the status \"error\" (error). Default: \"status\"."},
     {"code", "finish_tasks", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether tasks that a program with a top-level await leaves running are awaited; if not, they are cancelled."},
     {"files", "read", HC_RULE_PLACES, true, 0, NULL, NULL,
