@@ -9,6 +9,7 @@ static const char *const all_or_first[] = {"all", "first", NULL};
 static const char *const shows[] = {"save", "keep", "current", "ignore", NULL};
 static const char *const formats[] = {"png", "svg", "pdf", NULL};
 static const char *const plotly_formats[] = {"json", "html", NULL};
+static const char *const saveds[] = {"formats", "any", NULL};
 static const char *const keeps[] = {"head", "ends", NULL};
 static const char *const statements[] = {"def", "class", "lambda", "global", "nonlocal", "async", NULL};
 static const char *const warnings[] = {"file_calls", "infinite_loop", NULL};
@@ -171,6 +172,8 @@ const struct hc_rule hc_rules[] = {
      "Whether all of matplotlib's figures are saved at the end (all), or the first figure alone (first)."},
     {"figures", "show", HC_RULE_CHOICE, false, 0, shows, NULL,
      "What plt.show() does: it saves the open figures and closes them, as in notebooks (save), saves them and leaves them open (keep), saves the current figure alone under a number and closes it (current), or does nothing (ignore). Default: \"save\"."},
+    {"figures", "saved", HC_RULE_CHOICE, false, 0, saveds, NULL,
+     "When a figure that the program itself has saved in \"directory\" is not saved once more: if a file is in one of \"formats\" (formats), or also if it is a png, jpg, svg or pdf (any). Default: \"formats\"."},
     {"figures", "data", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether the manifest has the data of matplotlib's charts beside their figures: type, axes, and the points of each series. Default: true."},
     {"figures", "directory", HC_RULE_FOLDER, false, 0, NULL, NULL,

@@ -5,7 +5,7 @@ the files, and a figure only gets a file object to write into.
 """
 import sys
 
-MIMES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",
+MIMES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "svg": "image/svg+xml", "pdf": "application/pdf",
          "json": "application/vnd.plotly.v1+json", "html": "text/html"}
 
 
@@ -126,7 +126,8 @@ class Saved:
             state.rows.pop(path, None)
         forms = {mime_of(path) for path in self.files}
         wanted = {MIMES[form] for form in state.rules.get("formats", ["png"])}
-        return not self.changed and bool(not wanted or forms & wanted)
+        enough = forms if self.stem is None and state.rules.get("saved") == "any" else forms & wanted
+        return not self.changed and bool(not wanted or enough)
 
 
 def chart_of(figure):
