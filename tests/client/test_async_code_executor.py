@@ -4,16 +4,21 @@ import asyncio
 import base64
 import json
 import logging
+import math
 import os
+import re
+import struct
 import sys
+import unicodedata
 import uuid
+import zlib
 from pathlib import Path
 
 import cells
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
-from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts  # noqa: E402
+from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts, png  # noqa: E402
 
 DRAW = "plt.plot([1, 2, 3])\n"
 PNG = b"\x89PNG\r\n"
@@ -68,16 +73,48 @@ def test_variables(make):
         assert asyncio.run(executor.execute("print(n, items, odd)"))["stdout"] == "3 [1, {'a': None}] odd one\n"
 
 
+@pytest.mark.parametrize("name", ["数据", "_hidden", "ü", "hotcell_variables", "class", "a b", "x" * 100, "\ufb01t"])
+def test_variables_of_any_name(execute, name):
+    assert execute(f"print(globals()[{unicodedata.normalize('NFKC', name)!r}])", {name: 1, "beside": 2})["stdout"] == "1\n"
+    if name.isidentifier() and name != "class":
+        assert execute(f"print({name}, beside)", {name: [1], "beside": 2})["stdout"] == "[1] 2\n"
+
+
+def test_data_frames_of_any_name(make):
+    pandas = pytest.importorskip("pandas")
+    executor = make()
+    for name in ("数据", "_rows", "plain"):
+        executor.set_variable(name, pandas.DataFrame({"a": [1, 2]}))
+    result = asyncio.run(executor.execute("print(数据.a.sum(), _rows.a.sum(), plain.a.sum())\n"
+                                          "print([n for n in globals() if 'hotcell' in n])"))
+    assert result["stdout"] == "3 3 3\n[]\n", result
+
+
 def test_a_name_that_no_variable_can_have(make):
-    for name in ("a b", "_x", "", "1", "ü"):
-        with pytest.raises(ValueError, match="variable's name"):
+    for name in ("__builtins__", "__name__", 5):
+        with pytest.raises(ValueError, match="name of a variable"):
             make().set_variable(name, 1)
+
+
+def test_numbers_that_json_does_not_know(execute):
+    values = {"row": [1.0, math.nan, 3.0], "far": math.inf, "deep": {"x": (-math.inf, 1)}, "plain": [1, 2]}
+    result = execute("print(row, far + 1, deep, plain, sum(row[::2]))", values)
+    assert result["stdout"] == "[1.0, nan, 3.0] inf {'x': [-inf, 1]} [1, 2] 4.0\n"
+
+
+def test_a_policy_of_the_callers_keeps_its_own_code(execute):
+    policy = {"name": "own", "extends": "charts", "tree": "base", "prelude": {"code": "greeting = 'hello'\n"}}
+    assert execute("print(greeting, _name)", {"_name": "you"}, policy=policy, tree=None)["stdout"] == "hello you\n"
 
 
 def test_environment_info(make, tmp_path):
     executor = make()
     executor.set_variable("city", "Köln")
     text = executor.get_environment_info()
+    fonts = [path for line in text.splitlines() if "font: " in line for path in re.findall(r"\((/[^)]*)\)", line)]
+    assert len(fonts) == 2
+    loaded = asyncio.run(executor.execute(f"for path in {fonts!r}:\n    fm.fontManager.addfont(path)\n    print(fm.get_font(path).family_name)"))
+    assert loaded["stdout"] == "DejaVu Sans\nDroid Sans Fallback\n", loaded
     for part in (str(tmp_path / "work" / "dir"), "font", "numpy", "pandas", "seaborn", "city = 'Köln'"):
         assert part in text
 
@@ -154,6 +191,29 @@ def test_a_file_that_the_code_wrote_is_no_chart(execute, tmp_path, data):
     assert chart.startswith(PNG) and chart != data
 
 
+FORGED = "plt.plot([1])\nforged = lambda *a, **k: a[-1].write({data!r}) if len(a) < 3 else a[1].write({data!r})\n"
+
+
+@pytest.mark.parametrize("put", ["plt.gcf().savefig = forged", "type(plt.gcf()).savefig = forged",
+                                 "plt.gcf().canvas.print_figure = forged"])
+@pytest.mark.parametrize("data", [b"not a png", PNG + b"\x1a\nforged"])
+def test_bytes_that_the_code_slips_into_a_figure_are_no_chart(execute, put, data):
+    code = FORGED.format(data=data) + put + "\nimport io\nfile = io.BytesIO()\nplt.gcf().savefig(file)\nprint(file.getvalue())"
+    result = execute(code, tree=None)
+    assert result["stdout"] == f"{data!r}\n"  # outside of hotcell's own drawing it works
+    chart = result["chart_base64"]
+    assert chart is None or base64.b64decode(chart).endswith(b"IEND\xaeB`\x82")
+
+
+def test_what_is_a_picture(execute):
+    drawn = base64.b64decode(execute(DRAW, tree=None)["chart_base64"])
+    assert png.is_picture(drawn)
+    for other in (b"", drawn[:8], drawn[:-1], drawn + b"x", drawn[:8] + drawn, drawn[:-12], drawn[:40] + b"!" + drawn[41:],
+                  b"GIF89a" + drawn, drawn[:33] + struct.pack(">I", 300) + b"tEXt" + b"x" * 300 + struct.pack(
+                      ">I", zlib.crc32(b"tEXt" + b"x" * 300)) + drawn[33:]):
+        assert not png.is_picture(other), other[:60]
+
+
 def test_the_first_open_figure_is_the_chart_whatever_was_saved_before(execute):
     code = DRAW + "plt.figure(figsize=(1, 1)); plt.plot([3, 1]); plt.savefig('figures/small.png')"
     chart, plain = (base64.b64decode(execute(each, tree=None)["chart_base64"]) for each in (code, DRAW))
@@ -204,8 +264,9 @@ def test_a_chart_whose_directory_leads_elsewhere_is_refused(execute, monkeypatch
     tampered(monkeypatch, change)
     with caplog.at_level(logging.WARNING, "hotcell.adapters.charts"):
         result = execute(DRAW, tree=None)
-    assert result["error"] is True and result["chart_base64"] is None and "Security: " in result["stderr"]
-    assert caplog.records
+    assert result["error"] is True and result["chart_base64"] is None
+    assert result["stderr"] == "Security: chart path escape attempt"
+    assert [record.levelname for record in caplog.records] == ["WARNING"] and "path escape attempt" in caplog.text
 
 
 def test_no_secret_is_in_the_cell(execute):

@@ -82,7 +82,7 @@ class Saved:
         self.files = {}
         for form in state.rules.get("formats", ["png"]):
             path = f"{state.directory}/{self.stem}.{form}"
-            size, digest = write_figure(f"{output}/{path}", lambda file, form=form: draw(figure, file, form), state.size)
+            size, digest = write_figure(f"{output}/{path}", lambda file, form=form: draw(state, figure, file, form), state.size)
             if digest is None:
                 state.warn(f"A matplotlib figure was left out: {size} bytes, more than {state.size}.")
                 state.rows.pop(path, None)
@@ -146,11 +146,11 @@ def is_whole(path, digest):
         return False
 
 
-def draw(figure, file, form):
+def draw(state, figure, file, form):
     import warnings
     with warnings.catch_warnings():  # about glyphs and layouts: the program itself does not save the figure
         warnings.simplefilter("ignore")
-        figure.savefig(file, format=form, dpi=150, bbox_inches="tight")
+        state.savefig(figure, file, format=form, dpi=150, bbox_inches="tight")
 
 
 def saved_of(state, figure):

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import base64
 import json
+import keyword
 import logging
 import os
 import re
 import shutil
 import tempfile
+import unicodedata
 import uuid
 from pathlib import Path
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Union
 
 from ..errors import HotcellError, TamperedError
-from ..jobs import arun, averify, signing_key
+from ..jobs import apolicy, arun, averify, signing_key
 from ..launcher import PathLike
 from ..results import Figure, Result
 from ..staging import is_array, is_frame
+from .png import is_picture
 
 logger = logging.getLogger("hotcell.adapters.charts")
 
@@ -34,7 +37,18 @@ ESCAPED = "Security: chart path escape attempt"
 
 PREPARED = ("os, json, math, re, matplotlib, plt (matplotlib.pyplot), fm and font_manager (matplotlib.font_manager), "
             "np and numpy, pd and pandas, sns and seaborn")
-FONT = "DejaVu Sans, then Droid Sans Fallback for Chinese, Japanese and Korean text"
+FONT = ("DejaVu Sans (/usr/share/matplotlib/mpl-data/fonts/ttf/DejaVuSans.ttf), then Droid Sans Fallback for Chinese, Japanese and "
+        "Korean text (/usr/share/fonts-droid-fallback/truetype/DroidSansFallback.ttf)")
+
+# The policy's own code in the cell, for variables that no job can have: binds them, and takes away what carried them.
+CARRIER = "hotcell_variables"
+BIND = f"""
+def hotcell_bind(space, json):
+    carried = json.loads(space.pop({CARRIER!r}))
+    space.update(carried["values"], **{{name: space.pop(given) for name, given in carried["frames"].items()}})
+hotcell_bind(globals(), __import__("json"))
+del hotcell_bind
+"""
 
 # What the policy's redact.rules do to the code's output, for the launcher's own messages.
 SECRETS = [(re.compile(pattern, flags), text) for pattern, flags, text in (
@@ -70,15 +84,16 @@ class AsyncCodeExecutor:
     def set_variable(self, name: str, value: Any) -> None:
         """Give the code a variable, from the next run on.
 
-        Data frames and numpy arrays keep their types; other values are sent as JSON, or as str(value) if JSON cannot hold them.
+        Data frames and numpy arrays keep their types; other values are sent as JSON, in which NaN and infinities are
+        numbers, or as str(value) if JSON cannot hold them. ValueError: the name belongs to the interpreter, as __name__ does.
         """
-        if not name.isidentifier() or not name.isascii() or name.startswith("_"):
-            raise ValueError(f"{name!r} is no variable's name: letters, digits and '_', not beginning with '_'")
-        self._variables[name] = value
+        if not isinstance(name, str) or name.startswith("__") and name.endswith("__"):
+            raise ValueError(f"{name!r} is no name of a variable: expected a text that does not begin and end with '__'")
+        self._variables[unicodedata.normalize("NFKC", name)] = value  # as Python itself reads names
 
     def get_variable(self, name: str) -> Any:
         """The value that the variable was set to; None if it was not set."""
-        return self._variables.get(name)
+        return self._variables.get(unicodedata.normalize("NFKC", name))
 
     def get_environment_info(self) -> str:
         """A text for a model about the environment of its code."""
@@ -110,12 +125,15 @@ class AsyncCodeExecutor:
             shutil.rmtree(directory, ignore_errors=True)
 
     async def _execute(self, code: str, directory: Path, key: str) -> Output:
-        frames = {name: value for name, value in self._variables.items() if is_frame(value) or is_array(value)}
-        values = {name: _as_json(value) for name, value in self._variables.items() if name not in frames}
-        result = await arun(code, inputs=frames, vars=values, output_dir=directory / "output", sign=key,
-                            timeout=self.exec_timeout, **self._options)
+        given = _Given(self._variables)
+        options = {**self._options}
+        if given.bound:
+            options["policy"] = await _with_code(BIND, options["policy"], options["binary"])
+        result = await arun(code, inputs=given.inputs, vars=given.vars, output_dir=directory / "output", sign=key,
+                            timeout=self.exec_timeout, **options)
         manifest = directory / "output" / "manifest.json"
         try:
+            _check_places(result)
             await averify(manifest, sign=key, binary=self._options["binary"])
             if json.loads(manifest.read_text(encoding="utf-8")) != result.manifest:
                 raise TamperedError("the manifest in the output directory is another one")
@@ -169,32 +187,72 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _as_json(value: Any) -> Any:
+class _Given:
+    """The variables of a run: `vars` and `inputs` as arun takes them, and whether BIND has to bind some of them."""
+
+    def __init__(self, variables: Mapping[str, Any]) -> None:
+        frames = {name: value for name, value in variables.items() if is_frame(value) or is_array(value)}
+        odd = {name: _as_json(value) for name, value in variables.items() if name not in frames}
+        self.vars = {name: odd.pop(name) for name in list(odd) if _is_plain(name, odd[name])}
+        self.inputs = {name: value for name, value in frames.items() if _is_plain(name)}
+        renamed = {name: f"hotcell_frame_{number}" for number, name in enumerate(frames) if name not in self.inputs}
+        self.inputs.update((given, frames[name]) for name, given in renamed.items())
+        self.bound = bool(odd or renamed)
+        if self.bound:
+            self.vars[CARRIER] = json.dumps({"values": odd, "frames": renamed})
+
+
+def _is_plain(name: str, value: Any = None) -> bool:
+    """Whether a job can have this variable by itself."""
+    fits = name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and len(name) <= 64
+    if not fits or name.startswith(("_", "hotcell_")):
+        return False
     try:
         json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _as_json(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value))
     except (TypeError, ValueError, RecursionError):
         return str(value)
-    return value
+
+
+async def _with_code(code: str, policy: Any, binary: Optional[PathLike]) -> Dict[str, Any]:
+    """The policy as a dict, with `code` behind the code that it runs in the cell before the program."""
+    whole = await apolicy(policy, binary=binary)
+    prelude = whole.get("prelude") or {}
+    return {**whole, "prelude": {**prelude, "code": f"{prelude.get('code') or ''}\n{code}"}}
 
 
 def _output(stdout: str, stderr: str, error: bool, chart: Optional[str] = None) -> Output:
     return {"stdout": stdout, "stderr": stderr, "error": error, "chart_base64": chart}
 
 
+def _check_places(result: Result) -> None:
+    """ValueError if the path of a figure leads out of the directory."""
+    for figure in result.figures:
+        if _real(figure.location.parent) != _real(Path(str(figure.directory))) / os.path.dirname(figure.path):
+            raise ValueError(figure.path)
+
+
 def _chart(result: Result) -> Optional[str]:
-    """The first PNG that was captured and that the launcher lists, as base64; None without one. ValueError if its path leads
-    out of the directory."""
+    """The first PNG that was captured and that the launcher lists, as base64; None without one, or if it is no picture."""
     listed = {figure.path: figure for figure in result.figures if figure.mime == "image/png"}
     reported = [entry.get("path") for entry in result.guest.get("figures") or ()]
     first = next((path for path in (*reported, *listed) if path in listed), None)
     return _encode(listed[first]) if first is not None else None
 
 
-def _encode(figure: Figure) -> str:
-    location = figure.location
-    if _real(location.parent) != _real(Path(str(figure.directory))) / os.path.dirname(figure.path):
-        raise ValueError(figure.path)
+def _encode(figure: Figure) -> Optional[str]:
     try:
-        return base64.b64encode(figure.read()).decode("ascii")
+        data = figure.read()
     except OSError as error:
         raise TamperedError(f"{figure.path}: {error}") from error
+    if not is_picture(data):
+        logger.warning("%s is no picture, and not returned as the chart", figure.path)
+        return None
+    return base64.b64encode(data).decode("ascii")
