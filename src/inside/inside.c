@@ -43,6 +43,14 @@ static int wait_for_maps(const struct hc_plan *plan, struct hc_error *err)
     return n == (ssize_t)sizeof msg && msg.kind == HC_SYNC_GO ? 0 : hc_fail(err, 0, "the launcher has gone");
 }
 
+int hc_inside_offer_copies(const struct hc_plan *plan, int space_fd, struct hc_error *err)
+{
+    const struct hc_sync msg = {.kind = HC_SYNC_COPIES};
+    if (hc_packet_send(plan->sync_fd, &msg, sizeof msg, &space_fd, 1, 0) < 0)
+        return hc_fail(err, errno, "hand over the directory for copies");
+    return wait_for_maps(plan, err);
+}
+
 /* If the launcher died before this line, no signal comes, but its socket is closed. A change of ids clears
  * the setting, so this comes after it. */
 static int die_with_launcher(const struct hc_plan *plan, struct hc_error *err)

@@ -12,6 +12,7 @@
 /* Of the guest's warnings, the number and the bytes of each that are listed beside the launcher's. */
 #define GUEST_WARNINGS      50
 #define GUEST_WARNING_BYTES 1024
+#define LISTED_CHANGES      200 /* most changes of a directory's copy that a manifest lists */
 
 static const char algorithm[] = "HMAC-SHA256";
 
@@ -59,6 +60,7 @@ void hc_manifest_finish(struct hc_manifest *m)
     for (size_t i = 0; i < m->dir_count; i++) {
         free(m->dirs[i].place);
         free(m->dirs[i].host);
+        hc_changes_free(m->dirs[i].changes);
     }
     free(m->code_path);
     cJSON_Delete(m->rejection.findings);
@@ -209,17 +211,22 @@ void hc_name_unescape(char *name)
     *to = '\0';
 }
 
+cJSON *hc_name_print(const char *name, bool *escaped)
+{
+    *escaped = !is_plain_name(name);
+    if (!*escaped)
+        return cJSON_CreateString(name);
+    hc_autobuf text = {0};
+    escape_name(&text, name);
+    return text.failed ? NULL : cJSON_CreateString(text.data);
+}
+
 /* Returns true if the name had to be escaped. */
 static bool put_name(struct doc *d, cJSON *to, const char *member, const char *name)
 {
-    if (is_plain_name(name)) {
-        put_text(d, to, member, name);
-        return false;
-    }
-    hc_autobuf escaped = {0};
-    escape_name(&escaped, name);
-    (void)put_item(d, to, member, escaped.failed ? NULL : cJSON_CreateString(escaped.data));
-    return true;
+    bool escaped;
+    (void)put_item(d, to, member, hc_name_print(name, &escaped));
+    return escaped;
 }
 
 /* Add "path", and "escaped" if the path had to be escaped. */
@@ -586,6 +593,8 @@ static void put_dirs(struct doc *d, cJSON *root, const struct hc_manifest *m)
         if (put_name(d, entry, "place", m->dirs[i].place) || escaped)
             put_bool(d, entry, "escaped", true);
         put_text(d, entry, "mode", m->dirs[i].mode);
+        if (m->dirs[i].changes)
+            (void)put_item(d, entry, "changes", hc_changes_print(m->dirs[i].changes, LISTED_CHANGES));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "job/job.h"
 #include "job/tool_call.h"
+#include "manifest/changes.h"
 #include "manifest/denial.h"
 #include "manifest/samples.h"
 #include "manifest/usage.h"
@@ -68,9 +69,11 @@ struct hc_manifest_input {
 
 /* A directory of the host that the program found in its cell. */
 struct hc_manifest_dir {
-    char *host;       /* its real path on the host, behind all links; owned */
-    char *place;      /* path in the cell; owned */
-    const char *mode; /* static */
+    char *host;                 /* its real path on the host, behind all links; owned */
+    char *place;                /* path in the cell; owned */
+    const char *mode;           /* static */
+    struct hc_changes *changes; /* of a copy: what the program changed in it; owned. NULL: it had no copy, or
+                                   the launch failed */
 };
 enum { /* numbers of the rows of layer.def */
 #define HC_LAYER_ROW(name, text) HC_LAYER_##name,
@@ -169,6 +172,10 @@ int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struc
 /* Check a manifest's signature. 0: it is signed with this key. -1: HC_EXIT_GUEST if the signature does not
  * match or is missing, HC_EXIT_DATA if `j` is not a manifest. */
 int hc_manifest_verify(const struct hc_json *j, const void *key, size_t key_len, struct hc_error *err);
+
+/* A file's name as a string of a manifest, owned by the caller; *escaped: whether it had to be escaped. NULL:
+ * no memory. */
+cJSON *hc_name_print(const char *name, bool *escaped);
 
 /* Undo the escapes of a file's name that is listed as "escaped", in place: the result is never longer. */
 void hc_name_unescape(char *name);

@@ -95,6 +95,8 @@ static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir
 {
     const char *mode = hc_dir_mode_name(dir->mode);
     const cJSON *list = hc_rules_get(policy->rules, "dirs", mode), *item;
+    if (!list && dir->mode == HC_DIR_COW) /* a copy shows no more than the directory itself */
+        list = hc_rules_get(policy->rules, "dirs", mode = hc_dir_mode_name(HC_DIR_RO));
     if (!list)
         return 0;
     cJSON_ArrayForEach(item, list)
@@ -135,8 +137,10 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
 {
     char path[PATH_MAX];
     struct stat st;
-    s->fd = open(dir->host, O_PATH | O_CLOEXEC);
-    if (s->fd < 0 || fstat(s->fd, &st) < 0)
+    s->fd = hc_launch_open_path(dir->host, err);
+    if (s->fd < 0)
+        return -1;
+    if (fstat(s->fd, &st) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", dir->host);
     if (!S_ISDIR(st.st_mode))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a directory; give a file with --input",
@@ -166,6 +170,9 @@ static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_
     char *place = rc == 0 ? choose_place(dir, &d->from) : NULL;
     if (rc == 0)
         rc = place ? check_place(l, place, err) : hc_fail(err, ENOMEM, "%s", dir->host);
+    if (rc == 0 && dir->mode != HC_DIR_RO && l->run->policy->session)
+        rc = hc_fail_as(err, HC_EXIT_DATA, 0, "%s: a session gets directories only to read: give the mode ro",
+                        dir->host);
     char *host = rc == 0 ? strdup(d->from.path) : NULL;
     if (rc == 0 && !host)
         rc = hc_fail(err, ENOMEM, "%s", dir->host);
@@ -178,6 +185,7 @@ static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_
     l->m->dirs[l->m->dir_count++] =
         (struct hc_manifest_dir){.host = host, .place = place, .mode = hc_dir_mode_name(dir->mode)};
     d->place = place;
+    d->mode = dir->mode;
     l->plan.dir_count++;
     return 0;
 }
@@ -214,9 +222,11 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-static bool add_places(const struct hc_launch *l, cJSON *zone)
+static bool add_places(const struct hc_launch *l, cJSON *zone, bool written)
 {
     for (size_t i = 0; i < l->plan.dir_count; i++) {
+        if (written && l->plan.dirs[i].mode == HC_DIR_RO)
+            continue;
         cJSON *place = cJSON_CreateString(l->plan.dirs[i].place);
         if (!place || !cJSON_AddItemToArray(zone, place)) {
             cJSON_Delete(place);
@@ -228,12 +238,13 @@ static bool add_places(const struct hc_launch *l, cJSON *zone)
 
 cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l)
 {
-    static const char *const zones[] = {"read", "library"}; /* without a list, all of the cell may be read */
+    /* Without a list, all of the cell may be read. */
+    static const char *const zones[] = {"read", "library", "write"};
     cJSON *rules = cJSON_Duplicate(l->run->policy->rules, true);
     cJSON *files = cJSON_GetObjectItemCaseSensitive(rules, "files");
     for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
         cJSON *zone = cJSON_GetObjectItemCaseSensitive(files, zones[i]);
-        if (!cJSON_IsArray(zone) || add_places(l, zone))
+        if (!cJSON_IsArray(zone) || add_places(l, zone, strcmp(zones[i], "write") == 0))
             continue;
         cJSON_Delete(rules);
         return NULL;

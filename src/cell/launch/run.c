@@ -62,6 +62,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->status_fd = l->status_fd;
     s->output_fd = l->output_fd;
     s->tmp_fd = l->tmp_fd;
+    s->space_fd = l->space_fd;
     s->copies = &l->copies;
     s->pass_stdout = l->run->pass_stdout;
     s->pass_stderr = l->run->pass_stderr;
@@ -174,6 +175,8 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
     if (!l->sup.over && hc_collect(&c, err) < 0) /* after an early exit /output is empty (early_exit.c) */
         return -1;
     l->collected = c.ended;
+    if (hc_launch_keep_changes(l, err) < 0)
+        return -1;
     if (c.planted)
         hc_launch_warn(l->m, "what the program left under names of hotcell's own could not be renamed "
                              "(see skipped): hotcell did not write it");
@@ -200,6 +203,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
         .stderr_fd = -1,
         .control_fd = -1,
         .status_fd = -1,
+        .space_fd = -1,
         .output_fd = -1,
         .tmp_fd = -1,
         .feed = {.fd = -1, .pidfd = -1},
@@ -237,8 +241,11 @@ void hc_launch_finish(struct hc_launch *l)
     hc_buf_finish(&l->sup.checked);
     hc_figure_list_finish(&l->sup.drawn);
     /* The pages of these tmpfs are charged to the cgroup, so close them before it is removed. */
+    hc_close_fd(&l->space_fd);
     hc_close_fd(&l->output_fd);
     hc_close_fd(&l->tmp_fd);
+    for (size_t i = 0; i < HC_MAX_DIRS; i++)
+        hc_originals_finish(&l->originals[i]);
     hc_source_finish(&l->plan.tree);
     hc_source_finish(&l->plan.shim);
     hc_source_finish(&l->plan.output);

@@ -99,10 +99,11 @@ static int count_time(const long long f[FIELDS], pid_t pid, struct hc_exit_repor
     return 0;
 }
 
-/* Whether /output is as it was when the program began: files are collected from dead cells only. */
+/* Whether /output is as it was when the program began, and nothing else can have changed: files are collected
+ * from dead cells only. */
 static bool wrote_nothing(const struct hc_supervisor *s)
 {
-    return hc_input_copies_alone(s->copies, s->output_fd);
+    return s->space_fd < 0 && hc_input_copies_alone(s->copies, s->output_fd);
 }
 
 bool hc_early_exit(struct hc_loop *l)

@@ -119,7 +119,8 @@ static bool is_capped(const struct hc_supervisor *s)
 static void add_kernel(struct hc_supervisor *s, struct hc_sample *out)
 {
     int64_t sockets = hc_held_sockets(&s->held, s->pid, s->policy->network == HC_NETWORK_LOOPBACK);
-    int64_t names = hc_watch_fs_files(s->tmp_fd) + (is_capped(s) ? hc_watch_fs_files(s->output_fd) : 0);
+    int64_t names = hc_watch_fs_files(s->tmp_fd) + (is_capped(s) ? hc_watch_fs_files(s->output_fd) : 0) +
+                    (s->space_fd >= 0 ? hc_watch_fs_files(s->space_fd) : 0);
     out->hidden |= sockets < 0;
     out->memory += MAX(sockets, 0) + s->held.bytes + hc_held_threads(out->tasks) + hc_held_names(names);
 }
@@ -141,7 +142,8 @@ int64_t hc_loop_sample(struct hc_supervisor *s)
     if (hc_weak(HC_WEAK_WATCH))
         now.hidden = false, now.memory = 0;
     s->hidden |= now.hidden;
-    now.memory += (is_capped(s) ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd);
+    now.memory += (is_capped(s) ? hc_watch_fs_bytes(s->output_fd) : 0) + hc_watch_fs_bytes(s->tmp_fd) +
+                  (s->space_fd >= 0 ? hc_watch_fs_bytes(s->space_fd) : 0);
     s->memory_now = now.memory;
     s->tasks_now = now.tasks;
     s->memory_peak = MAX(s->memory_peak, now.memory);

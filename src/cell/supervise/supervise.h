@@ -46,6 +46,7 @@ struct hc_supervisor {
     int stdout_fd, stderr_fd;  /* read ends, non-blocking */
     int control_fd, status_fd; /* the launcher's ends: frames; reports of pid 1 */
     int output_fd, tmp_fd;     /* roots of the cell's /output and /tmp */
+    int space_fd;              /* directory with the copies of directories; -1: there are none */
     const struct hc_input_copies *copies; /* files that were in /output before the program */
     int pass_stdout, pass_stderr;         /* where output is passed on as it comes; -1: nowhere */
     int cancel_fd;                        /* readable: end the job; -1: none */

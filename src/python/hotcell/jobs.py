@@ -71,7 +71,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
                 daemon takes policies and trees by name, and not guard, tenant, job_id, sign, session, step, outlive,
                 dirs and workdir
     binary      path of the hotcell command, see launcher.find_binary; the job then runs on this host
-    dirs        directories of this host that the program may read: paths, or {"host": path, "place": path in the cell}
+    dirs        directories of this host that the program may read: paths, or {"host": path, "place": path in the cell,
+                "mode": "ro", or "cow" for a copy to change}
     workdir     directory of the cell that the program begins in; None: /output
 
     A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
