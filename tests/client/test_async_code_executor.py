@@ -7,8 +7,10 @@ import logging
 import math
 import os
 import re
+import shutil
 import struct
 import sys
+import tempfile
 import unicodedata
 import uuid
 import zlib
@@ -175,6 +177,70 @@ def test_the_first_figure_is_the_chart(execute, tmp_path):
     assert os.listdir(tmp_path / "work" / "dir") == []
 
 
+def test_the_working_directory_has_its_own_path(execute, tmp_path):
+    work = tmp_path / "work" / "dir"
+    work.mkdir(parents=True)
+    (work / "data.csv").write_text("a,b\n1,2\n")
+    assert execute(f"print(os.getcwd(), open('data.csv').read(), open('{work}/data.csv').read() == open('data.csv').read())") == {
+        "stdout": f"{work} a,b\n1,2\n True\n", "stderr": "", "error": False, "chart_base64": None}
+    execute(f"open('{work}/whole.txt', 'w').write('1'); open('part.txt', 'w').write('2')")
+    assert (work / "whole.txt").read_text() + (work / "part.txt").read_text() == "12"
+
+
+def test_code_goes_on_with_what_earlier_code_left(execute, tmp_path):
+    work = tmp_path / "work" / "dir"
+    execute("os.makedirs('deep/er'); open('deep/er/log.txt', 'w').write('one\\n'); open('old.txt', 'w').write('old')")
+    execute(f"with open('{work}/deep/er/log.txt', 'a') as log:\n    log.write('two\\n')\n"
+            "os.rename('old.txt', 'new.txt'); os.chmod('new.txt', 0o640); open('temp', 'w').close(); os.remove('temp')")
+    assert (work / "deep/er/log.txt").read_text() == "one\ntwo\n"
+    assert sorted(path.name for path in work.rglob("*")) == ["deep", "er", "log.txt", "new.txt"]
+    assert (work / "new.txt").read_text() == "old" and (work / "new.txt").stat().st_mode & 0o777 == 0o640
+    execute("os.remove('deep/er/log.txt'); os.removedirs('deep/er'); 1/0")
+    assert os.listdir(work) == ["new.txt"]  # an error undoes nothing
+    execute("os.remove('new.txt'); os.mkdir('new.txt'); open('new.txt/x', 'w').close()")
+    assert (work / "new.txt" / "x").is_file()
+
+
+def test_many_changes_at_once(execute, tmp_path):
+    execute("for n in range(500):\n    open(f'file-{n}', 'w').write(str(n))")
+    work = tmp_path / "work" / "dir"
+    assert sorted(int(path.read_text()) for path in work.iterdir()) == list(range(500))
+    execute("for n in range(500):\n    os.remove(f'file-{n}')")
+    assert os.listdir(work) == []
+
+
+def test_what_is_outside_of_the_working_directory_stays_closed(execute, tmp_path):
+    (tmp_path / "work" / "dir").mkdir(parents=True)
+    (tmp_path / "work" / "beside.txt").write_text("secret")
+    for path in (tmp_path / "work" / "beside.txt", "/etc/passwd", "../beside.txt"):
+        result = execute(f"print(open('{path}').read())")
+        assert result["error"] is True and "secret" not in result["stdout"]
+    execute(f"open('{tmp_path}/work/beside.txt', 'w').write('changed')")
+    assert (tmp_path / "work" / "beside.txt").read_text() == "secret"
+
+
+def test_a_directory_that_no_cell_can_have_gets_what_is_left_in_output(make, tmp_path, caplog):
+    executor = make(tree="base")
+    for number in range(4200):  # more files than the policy lets a cell copy
+        (executor.working_dir / f"file-{number}").touch()
+    with caplog.at_level(logging.WARNING, "hotcell.adapters.charts"):
+        result = asyncio.run(executor.execute("open('/output/left.txt', 'w').write('left')\nprint(os.getcwd())"))
+    assert result["stdout"] == "/output\n" and "more than 4096 files" in caplog.text
+    assert (executor.working_dir / "left.txt").read_text() == "left"
+
+
+def test_files_come_to_another_file_system(execute, tmp_path, monkeypatch):
+    shm = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    try:
+        monkeypatch.setattr(tempfile, "tempdir", str(shm))
+        execute("open('kept.txt', 'w').write('kept'); open('/output/more.txt', 'w').write('more')")
+        work = tmp_path / "work" / "dir"
+        assert sorted(os.listdir(work)) == ["kept.txt", "more.txt"] and (work / "kept.txt").read_text() == "kept"
+        assert os.listdir(shm) == []
+    finally:
+        shutil.rmtree(shm)
+
+
 def test_the_chart_survives_an_exception(execute):
     result = execute(DRAW + "1/0", tree=None)
     assert result["error"] is True and "ZeroDivisionError" in result["stderr"]
@@ -183,7 +249,7 @@ def test_the_chart_survives_an_exception(execute):
 
 @pytest.mark.parametrize("data", [b"not a png", PNG + b"forged"])
 def test_a_file_that_the_code_wrote_is_no_chart(execute, tmp_path, data):
-    write = f"open('figures/{{}}.png', 'wb').write({data!r})\n"
+    write = f"open('/output/figures/{{}}.png', 'wb').write({data!r})\n"
     result = execute(write.format("zzz"), tree=None)
     assert result["error"] is False and result["chart_base64"] is None
     assert (tmp_path / "work" / "dir" / "figures" / "zzz.png").read_bytes() == data
@@ -215,7 +281,7 @@ def test_what_is_a_picture(execute):
 
 
 def test_the_first_open_figure_is_the_chart_whatever_was_saved_before(execute):
-    code = DRAW + "plt.figure(figsize=(1, 1)); plt.plot([3, 1]); plt.savefig('figures/small.png')"
+    code = DRAW + "plt.figure(figsize=(1, 1)); plt.plot([3, 1]); plt.savefig('/output/figures/small.png')"
     chart, plain = (base64.b64decode(execute(each, tree=None)["chart_base64"]) for each in (code, DRAW))
     assert chart[16:24] == plain[16:24]  # its width and height
 
@@ -303,8 +369,9 @@ def test_a_link_in_the_working_directory_is_not_followed(execute, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "work" / "dir").mkdir(parents=True)
     (tmp_path / "work" / "dir" / "sub").symlink_to(tmp_path / "other")
-    execute("import os; os.mkdir('sub'); open('sub/x', 'w').write('kept')")
-    assert os.listdir(tmp_path / "other") == []
+    execute("import os; os.mkdir('/output/sub'); open('/output/sub/x', 'w').write('kept')")
+    execute("import os; os.unlink('sub'); os.mkdir('sub'); open('sub/x', 'w').write('kept')")
+    assert os.listdir(tmp_path / "other") == [] and os.listdir(tmp_path / "work" / "dir" / "sub") == ["x"]
 
 
 def test_runs_side_by_side(make):
@@ -314,14 +381,16 @@ def test_runs_side_by_side(make):
     assert [result["stdout"] for result in asyncio.run(all_of_them())] == ["0\n", "1\n", "2\n"]
 
 
-def test_a_cancelled_run_leaves_nothing(make, tmp_path):
-    work = tmp_path / "work" / "dir"
+def test_a_cancelled_run_leaves_nothing(make, tmp_path, monkeypatch):
+    work, temporary = tmp_path / "work" / "dir", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
 
     async def cancel():
         task = asyncio.ensure_future(make(tree="base").execute("while True: pass"))
-        while not list(work.glob("_sandbox_*")):
+        while not list(temporary.glob("hotcell-*/output")):
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
         return task.cancelled()
-    assert asyncio.run(cancel()) and os.listdir(work) == []
+    assert asyncio.run(cancel()) and os.listdir(work) == os.listdir(temporary) == []

@@ -1,7 +1,7 @@
 """AsyncCodeExecutor: code that draws one chart; its output comes back redacted, the chart as base64.
 
-Each execute() has a cell of its own under the policy "charts". Its working directory is /output in the cell; files
-that the code leaves there are moved to working_dir. The launcher lists and hashes the chart and signs the list with
+Each execute() has a cell of its own under the policy "charts". In it working_dir has its own path, with a copy of what is in it;
+what the code changes there, and files that it leaves in /output, are put into working_dir afterwards. The launcher lists and hashes the chart and signs the list with
 a key that lives for that one run and never enters a cell; a chart that does not match is not returned.
 """
 
@@ -20,11 +20,12 @@ import uuid
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Union
 
-from ..errors import HotcellError, TamperedError
+from ..errors import HotcellError, InputError, TamperedError
 from ..jobs import apolicy, arun, averify, signing_key
 from ..launcher import PathLike
 from ..results import Figure, Result
 from ..staging import is_array, is_frame
+from . import workdir
 from .png import is_picture
 
 logger = logging.getLogger("hotcell.adapters.charts")
@@ -67,7 +68,8 @@ Output = Dict[str, Union[str, bool, None]]
 class AsyncCodeExecutor:
     """Runs code that draws a chart, one cell for each call.
 
-    working_dir   made if it is missing; gets the files that the code leaves
+    working_dir   made if it is missing. The code begins there, reads the files that are there, and changes them. A directory that
+                  no cell can have, as its path is one of the cell's own or it holds too much, only gets what is left in /output
     exec_timeout  seconds
     policy, tree, binary  as in hotcell.run
     """
@@ -99,7 +101,7 @@ class AsyncCodeExecutor:
         """A text for a model about the environment of its code."""
         lines = [
             "Execution environment:",
-            f"- working_dir: /output (files left there are kept in {self.working_dir})",
+            f"- working_dir: {self.working_dir}",
             f"- font: {FONT}",
             f"- preconfigured libraries: {PREPARED}",
             f"- a run may take {self.exec_timeout} seconds; the first open matplotlib figure is returned as the chart",
@@ -113,7 +115,8 @@ class AsyncCodeExecutor:
         """Run `code`: returns {"stdout", "stderr", "error": bool, "chart_base64": str or None}. Failures of the code, the
         launcher or the host raise no exception: "stderr" has the reason."""
         try:
-            directory = Path(tempfile.mkdtemp(prefix="_sandbox_", dir=self.working_dir))
+            self.working_dir.stat()
+            directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
         except OSError as error:
             return self._failed(error)
         try:
@@ -129,8 +132,8 @@ class AsyncCodeExecutor:
         options = {**self._options}
         if given.bound:
             options["policy"] = await _with_code(BIND, options["policy"], options["binary"])
-        result = await arun(code, inputs=given.inputs, vars=given.vars, output_dir=directory / "output", sign=key,
-                            timeout=self.exec_timeout, **options)
+        result = await self._run(code, inputs=given.inputs, vars=given.vars, output_dir=directory / "output", sign=key,
+                                 timeout=self.exec_timeout, **options)
         manifest = directory / "output" / "manifest.json"
         try:
             _check_places(result)
@@ -144,8 +147,17 @@ class AsyncCodeExecutor:
         except ValueError as error:
             logger.warning("path escape attempt in session %s: %s", self.session_id, error)
             return _output(str(result.stdout), ESCAPED, True)
-        self._keep_files(result)
+        self._keep_files(result, directory / "output")
         return self._output_of(result, chart)
+
+    async def _run(self, code: str, **options: Any) -> Result:
+        try:
+            return await arun(code, **options, **workdir.options_for(self.working_dir))
+        except InputError as error:
+            if not workdir.refuses_directory(str(error)):
+                raise
+            logger.warning("working_dir is not in the cell of session %s: %s", self.session_id, error)
+        return await arun(code, **options)
 
     def _output_of(self, result: Result, chart: Optional[str]) -> Output:
         stdout, stderr = str(result.stdout), str(result.stderr)
@@ -158,19 +170,12 @@ class AsyncCodeExecutor:
             stderr += f"SandboxError: [{result.status}] {result.reason}\n"
         return _output(stdout or NO_OUTPUT, stderr, not result.ok, chart)
 
-    def _keep_files(self, result: Result) -> None:
-        """Move files to working_dir, where this kind of code expects them, except those with names of our own."""
+    def _keep_files(self, result: Result, output: Path) -> None:
+        """Do to working_dir what the code did to its copy, and move files there that it left in /output."""
+        workdir.apply_changes(result, output, self.working_dir)
         for file in result.files:
-            if file.escaped or file.path.split("/")[0].startswith("_sandbox_"):
-                continue
-            target = self.working_dir / file.path
-            try:
-                if os.path.realpath(target.parent) != str(_real(self.working_dir) / os.path.dirname(file.path)):
-                    raise OSError("its directory is a link")
-                target.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(file.location, target)
-            except OSError as error:
-                logger.warning("%s was not kept: %s", file.path, error)
+            if not file.escaped:
+                workdir.keep_file(file.location, self.working_dir, file.path)
 
     def _failed(self, error: Exception) -> Output:
         logger.error("launch failed in session %s: %s", self.session_id, error)
