@@ -201,12 +201,29 @@ def test_code_goes_on_with_what_earlier_code_left(execute, tmp_path):
     assert (work / "new.txt" / "x").is_file()
 
 
+def test_the_caller_may_be_where_no_cell_can_go(execute, tmp_path, monkeypatch):
+    """A launcher that is root has another user's id in the cell, who may not enter the caller's private directory."""
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    monkeypatch.chdir(private)
+    assert execute("open('x', 'w').write('here'); print(os.listdir('.'))")["stdout"] == "['x']\n"
+
+
 def test_many_changes_at_once(execute, tmp_path):
     execute("for n in range(500):\n    open(f'file-{n}', 'w').write(str(n))")
     work = tmp_path / "work" / "dir"
     assert sorted(int(path.read_text()) for path in work.iterdir()) == list(range(500))
     execute("for n in range(500):\n    os.remove(f'file-{n}')")
     assert os.listdir(work) == []
+
+
+def test_a_font_of_the_callers(execute, tmp_path):
+    mono = "/usr/share/matplotlib/mpl-data/fonts/ttf/DejaVuSansMono.ttf"
+    (tmp_path / "work" / "dir").mkdir(parents=True)
+    shutil.copy(mono, tmp_path / "work" / "dir" / "kt_font.ttf")
+    result = execute("fm.fontManager.addfont('kt_font.ttf')\nplt.rcParams['font.family'] = 'DejaVu Sans Mono'\n"
+                     "print(fm.findfont('DejaVu Sans Mono'))\nplt.title('own')", tree=None)
+    assert result["error"] is False and result["chart_base64"], result
 
 
 def test_what_is_outside_of_the_working_directory_stays_closed(execute, tmp_path):
