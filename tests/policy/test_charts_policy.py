@@ -48,6 +48,13 @@ def test_libraries_are_loaded_before_restrictions_hold():
     assert run("import pickle").manifest["status"] == "error"
 
 
+@pytest.mark.parametrize("module", ["statsmodels.api", "statsmodels.formula.api", "plotly.express", "plotly.graph_objects", "patsy", "sklearn.linear_model"])
+def test_libraries_that_load_pandas_for_themselves(module):
+    """They are loaded before restrictions hold, too: pandas would complain of modules that it cannot have."""
+    result = run(f"import {module}\nprint({module}.__name__)", tree="scientific")
+    assert (result.stdout, result.stderr) == (f"{module}\n", ""), result
+
+
 def test_what_cannot_be_preloaded_is_left_out():
     """Each for itself: without numpy and pandas, json and math are there all the same."""
     result = run("print(json.dumps(math.pi > 3), re.sub('a', 'b', 'a'), os.sep)\nprint(np)")
