@@ -166,6 +166,8 @@ static int make_place(int root, const char *place, struct hc_error *err)
 static int detach_output(int root, struct hc_error *err)
 {
     hc_autofd before = open(".", O_PATH | O_CLOEXEC);
+    if (before < 0 && errno == EACCES) /* the cell's user may not enter it, nor find anything from there */
+        before = open("/", O_PATH | O_CLOEXEC);
     if (before < 0)
         return hc_fail(err, errno, "open the working directory");
     if (fchdir(root) < 0 || umount2("output", MNT_DETACH | UMOUNT_NOFOLLOW) < 0 || fchdir(before) < 0)
@@ -181,6 +183,8 @@ static int make_overlay(int root, int top, const char *bottom, uint64_t attr, st
     (void)snprintf(layers, sizeof layers, "output:%s", bottom);
     const struct hc_fs_option opts[] = {{"lowerdir", 0, layers}, {NULL, 0, NULL}};
     hc_autofd before = open(".", O_PATH | O_CLOEXEC);
+    if (before < 0 && errno == EACCES) /* the cell's user may not enter it, nor find anything from there */
+        before = open("/", O_PATH | O_CLOEXEC);
     if (before < 0)
         return hc_fail(err, errno, "open the working directory");
     if (hc_fs_attach(top, root, "output", err) < 0)

@@ -135,8 +135,7 @@ static void compile_program(const struct hc_handover_job *job, struct hc_program
         hc_reject_findings(found);
     if (job->check)
         _exit(HC_EXIT_OK);
-    program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
-    program->whole_traceback = strcmp(hc_rules_text(job->rules, "code", "traceback", "folded"), "full") == 0;
+    hc_program_take_rules(program, job->rules);
     hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
                                      (long long)job->figure_bytes, (long long)job->value_bytes);
     if (!done)

@@ -225,11 +225,9 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         hc_send_rejected(found);
         return -1;
     }
-    program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
+    hc_program_take_rules(program, job->rules);
     hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
                                      (long long)job->figure_bytes, (long long)job->value_bytes);
-    program->whole_traceback =
-        strcmp(hc_rules_text(o->handover.job.rules, "code", "traceback", "folded"), "full") == 0;
     if (!done)
         fail_python("keep the program's source");
     return 0;

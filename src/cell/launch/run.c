@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -459,6 +460,16 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     return rc;
 }
 
+static int write_runner_result(struct hc_run *r, const struct hc_manifest *m, struct hc_error *err)
+{
+    char real[PATH_MAX];
+    const char *dir = r->dest.path[0] == '/' || !realpath(r->dest.path, real) ? r->dest.path : real;
+    hc_autobuf text = {0};
+    if (hc_manifest_print_runner(m, dir, &text, err) < 0)
+        return -1;
+    return hc_dest_write(&r->dest, "_sandbox_result.json", text.data, text.len, err);
+}
+
 int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
                           struct hc_buf *text, struct hc_error *err)
 {
@@ -473,10 +484,7 @@ int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *k
         return -1;
     if (!r->job->runner_form)
         return 0;
-    hc_autobuf older = {0};
-    if (hc_manifest_print_runner(m, &older, err) < 0)
-        return -1;
-    return hc_dest_write(&r->dest, "_sandbox_result.json", older.data, older.len, err);
+    return write_runner_result(r, m, err);
 }
 
 void hc_run_finish(struct hc_run *r)

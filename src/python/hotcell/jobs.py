@@ -368,6 +368,18 @@ def _card_of(ended: Completed) -> str:
     return ended.stdout.decode("utf-8", "replace")
 
 
+async def apolicy(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> Dict[str, Any]:
+    """A policy as a dict, with all that it extends; None: the policy "default". Raises as arun does."""
+    with Staging() as staging:
+        named = policy_argument(policy, staging)
+        command = [find_binary(binary), "policy", "show", "default" if named is None else named]
+        ended = await arun_command(command, outlive=True)
+    parsed = _parse(ended.stdout)
+    if ended.status != 0 or parsed is None:
+        raise failure(ended, None)
+    return parsed
+
+
 def _verify_command(manifest: PathLike, sign: Optional[PathLike], binary: Optional[PathLike]) -> List[str]:
     key = [] if sign is None else ["--sign", path_of(sign, "sign")]
     return [find_binary(binary), "verify", *key, "--", path_of(manifest, "manifest")]

@@ -28,6 +28,7 @@ class Drawing:
         self.directory = rules.get("directory", "figures")
         self.first_only = rules.get("which", "all") == "first"
         self.shown = []  # plotly figures, one entry for each call of show()
+        self.savefig = None  # matplotlib's own Figure.savefig, whatever the program puts in its place
         self.shows = 0  # plots that show() was asked to number, in all runs of a session
         self.far_letters = False  # a text has Chinese, Japanese or Korean letters
         self.begin()
@@ -351,7 +352,7 @@ def now(function, *arguments):
 
 def tell_what_is_saved(module):
     """Announce files that the program itself saves in the directory for figures."""
-    save = module.Figure.savefig
+    save = drawing_state.savefig = module.Figure.savefig
 
     def savefig(self, fname, *args, **kwargs):
         saved = save(self, fname, *args, **kwargs)
