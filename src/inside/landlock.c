@@ -90,15 +90,16 @@ static int allow_shim(int ruleset, int shim_fd, struct hc_error *err)
 }
 
 /* Reading a directory of the host, whose mount is read-only besides; changing a copy, in which only files and
- * directories can be made. */
+ * directories can be made; and a scratch directory, which is a part of /tmp. */
 static int allow_dirs(int ruleset, const struct hc_plan *plan, uint64_t handled, struct hc_error *err)
 {
     for (size_t i = 0; i < plan->dir_count; i++) {
         hc_autofd fd = open(plan->dirs[i].place, O_PATH | O_CLOEXEC);
         if (fd < 0)
             return hc_fail(err, errno, "open %s", plan->dirs[i].place);
-        uint64_t access = plan->dirs[i].mode == HC_DIR_RO ? READ : READ | WRITE;
-        if (add_rule(ruleset, fd, access & handled, plan->dirs[i].place, err) < 0)
+        static const uint64_t access[] = {
+            [HC_DIR_RO] = READ, [HC_DIR_COW] = READ | WRITE, [HC_DIR_SCRATCH] = READ | SCRATCH};
+        if (add_rule(ruleset, fd, access[plan->dirs[i].mode] & handled, plan->dirs[i].place, err) < 0)
             return -1;
     }
     return 0;

@@ -170,7 +170,7 @@ static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_
     char *place = rc == 0 ? choose_place(dir, &d->from) : NULL;
     if (rc == 0)
         rc = place ? check_place(l, place, err) : hc_fail(err, ENOMEM, "%s", dir->host);
-    if (rc == 0 && dir->mode != HC_DIR_RO && l->run->policy->session)
+    if (rc == 0 && dir->mode == HC_DIR_COW && l->run->policy->session)
         rc = hc_fail_as(err, HC_EXIT_DATA, 0, "%s: a session gets directories only to read: give the mode ro",
                         dir->host);
     char *host = rc == 0 ? strdup(d->from.path) : NULL;
@@ -211,6 +211,8 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < l->plan.dir_count; i++) {
         struct hc_source *s = &l->plan.dirs[i].from;
         struct stat st;
+        if (l->plan.dirs[i].mode == HC_DIR_SCRATCH)
+            continue; /* nothing of it is shown */
         if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
             return -1;
         if (fstat(s->fd, &st) < 0)
