@@ -16,7 +16,7 @@ from runners import fresh, run  # noqa: F401
 
 from hotcell import JobError
 from hotcell.adapters import allow as registry
-from hotcell.adapters import changes, dests
+from hotcell.adapters import changes, dests, notebook
 from hotcell.adapters.dests import DestsError
 
 FILES = 1000
@@ -167,6 +167,35 @@ def test_new_files_get_the_callers_umask(tmp_path):
     finally:
         os.umask(before)
     assert oct((tmp_path / "x").stat().st_mode) == "0o100640" and oct((tmp_path / "d").stat().st_mode) == "0o40750"
+
+
+def test_writes_through_a_mapping_come_out(tmp_path, scientific):
+    import numpy
+    numpy.save(tmp_path / "x.npy", numpy.arange(1000))
+    run("import numpy\na = numpy.load('x.npy', mmap_mode='r+')\nnumpy.put(a, [5], 77)\na.flush()", ok_dests=["."], tree="scientific")
+    assert numpy.load(tmp_path / "x.npy")[5] == 77
+
+
+def test_libraries_write_where_they_would(tmp_path, scientific):
+    code = """
+import pandas as pd
+import matplotlib.pyplot as plt
+for n in range(3):
+    pd.DataFrame({'n': [n]}).to_csv('out/all.csv', mode='a', header=n == 0, index=False)
+pd.DataFrame({'n': [1]}).to_json('out/x.json')
+plt.plot([1, 2])
+plt.savefig('out/figure.png')
+try:
+    pd.DataFrame({'n': [1]}).to_csv('../elsewhere.csv')
+except PermissionError as error:
+    print(error)
+pd.read_csv('out/all.csv').n.tolist()
+"""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/all.csv").write_text("n\n7\n")
+    assert run(code.replace("header=n == 0", "header=False"), ok_dests=["."], tree="scientific") == [7, 0, 1, 2]
+    assert sorted(os.listdir(tmp_path / "out")) == ["all.csv", "figure.png", "x.json"] and not (tmp_path.parent / "elsewhere.csv").exists()
+    assert (tmp_path / "out/all.csv").read_text() == "n\n7\n0\n1\n2\n" and (tmp_path / "out/figure.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_files_in_tmp_come_out_and_are_seen_again():
@@ -395,3 +424,42 @@ def test_a_name_that_is_taken_by_something_else_is_in_the_way(work):
     (work / os.fsdecode(changes.HIDDEN)).mkdir(mode=0o755)
     with pytest.raises(PermissionError, match="in the way"):
         run("1", ok_dests=["."])
+
+
+# ---- rules beside ok_dests ----
+
+def test_the_working_directory_is_one_that_code_may_write_to(work):
+    (work / "in").mkdir()
+    assert run("import os\nos.chdir('in')\nopen('x', 'w').close()\nos.getcwd()", ok_dests=["."]) == str(work / "in")
+    for code in ("os.chdir('/etc')", "os.chdir('..')", "os.fchdir(os.open('/etc', os.O_RDONLY))", "os.chdir('out')"):
+        with pytest.raises(OSError, match="not allowed|No such file"):
+            run(f"import os\n{code}", ok_dests=["."])
+    assert (work / "in/x").exists()
+
+
+def test_a_refusal_that_is_wrapped_is_raised_as_itself():
+    wrapped = "try:\n    open('/etc/x', 'w')\nexcept PermissionError as error:\n    raise RuntimeError('wrapped') from error"
+    with pytest.raises(PermissionError, match="Dest '/etc/x' not allowed") as caught:
+        run(wrapped, ok_dests=["."])
+    assert "RuntimeError: wrapped" in caught.value.cell_traceback
+    with pytest.raises(RuntimeError, match="other"):  # an error of its own, in the handling of a refusal
+        run(wrapped.replace("RuntimeError('wrapped') from error", "RuntimeError('other')"), ok_dests=["."])
+    with pytest.raises(RuntimeError, match="wrapped"):  # nothing was refused
+        run("try:\n    raise PermissionError('mine')\nexcept PermissionError as error:\n    raise RuntimeError('wrapped') from error")
+
+
+def test_writers_of_the_callers_frames_go_below_the_destinations(work):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"n": [1, 2]})
+    g = {"save": frame.to_csv, "query": frame.query}
+    notebook.allow_pandas()
+    run("save('x.csv', index=False)", g, ok_dests=["."])
+    assert (work / "x.csv").read_text() == "n\n1\n2\n" and run("save(index=False)", g) == "n\n1\n2\n"
+    for dest in ("/etc/x.csv", "../x.csv", "out/x.csv", f"file://{work.parent}/x.csv", "s3://x/y", f"local://{work.parent}/x.csv"):
+        with pytest.raises(PermissionError, match="not allowed"):
+            run(f"save({dest!r})", g, ok_dests=["."])
+        with pytest.raises(PermissionError, match="not allowed"):
+            run(f"save(path_or_buf={dest!r})", g, ok_dests=["."])
+    with pytest.raises(Exception, match="cannot be sent|query"):
+        run("query('n > 1')", g, ok_dests=["."])
+    assert sorted(os.listdir(work.parent)) == ["secret", "work"] and os.listdir(work.parent / "secret") == ["file"]

@@ -115,7 +115,8 @@ class Place:
     def _is_untouched(self, before, path, state):
         if (before.st_size, before.st_mtime_ns, stat.S_IFMT(before.st_mode)) != (state.st_size, state.st_mtime_ns, stat.S_IFMT(state.st_mode)):
             return False
-        if before.st_ctime_ns == state.st_ctime_ns or not stat.S_ISREG(state.st_mode) or self.source is None:
+        mapped = "mmap" in sys.modules  # what is written through a mapping leaves no trace in a file's times here
+        if before.st_ctime_ns == state.st_ctime_ns and not mapped or not stat.S_ISREG(state.st_mode) or self.source is None:
             return True
         old = self.of_inode[state.st_ino]
         return old in self.closed or _same_content(os.path.join(self.source, old), self.at(path))

@@ -43,10 +43,12 @@ from .allow import (AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePoli
 from .dests import Dests, DestsError
 from .live import Live
 from .stubs import stubs, tool
+from .unwrap import refusal_in
+from .writers import allow_pandas
 
 __all__ = [
     "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "DestsError", "OpenWritePolicy", "PathWritePolicy",
-    "PosAllowPolicy", "RunPython", "UrlPolicy", "allow", "allow_matplotlib", "allow_write_types", "chk_dest",
+    "PosAllowPolicy", "RunPython", "UrlPolicy", "allow", "allow_matplotlib", "allow_pandas", "allow_write_types", "chk_dest",
     "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension", "run_data", "set_data",
     "should_export", "skills",
 ]
@@ -208,6 +210,7 @@ class RunPython:
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
+        self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
         self._live: Optional[Live] = None
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
@@ -298,16 +301,27 @@ class RunPython:
         return exported
 
     def _place_files(self, result: Result) -> None:
-        """Move files from the code's current directory to the caller's."""
+        """Move files from a session's current directory to the caller's. The session does not see what is there: only what
+        it has made itself is replaced."""
         for file in result.files:
             if file.path.startswith("values/") or file.escaped:
                 continue
             target = Path.cwd() / file.path
             chk_dest(target, self.ok_dests)
             target.parent.mkdir(parents=True, exist_ok=True)
-            if os.path.lexists(target):
-                raise FileExistsError(f"{target} was there already, and a session's code does not see it: the file that the code made is not kept")
+            if _mark_of(target) != self._placed.get(target):
+                raise FileExistsError(f"{target} was there already, and code in a session does not see it: what the code wrote is not kept")
             shutil.move(str(file.location), target)
+            self._placed[target] = _mark_of(target)
+
+
+def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:
+    """What shows that a file is still the same one; None if there is none."""
+    try:
+        state = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _wanted(names: _Names, values: _Values) -> List[str]:
@@ -363,6 +377,9 @@ def _exception(result: Result, values: _Values) -> BaseException:
     for name, why in values.kept_back.items():
         if error.type == "NameError" and f"'{name}'" in error.message:
             return _noted(NeedsSession(f"{name}: {why}"), result)
+    refused = refusal_in(result)
+    if refused is not None:
+        return _noted(PermissionError(refused), result)
     kind = getattr(builtins, error.type.rpartition(".")[2], None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         return _noted(JobError(result), result)
