@@ -1,4 +1,4 @@
-/* hotcell batch - many programs, one a line of a file. */
+/* hotcell batch - runs many programs, one for each line of a file. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -69,10 +69,10 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
 /* Checks that a daemon answers now, if it has to run the jobs. */
 static int check_daemon(const struct hc_request *q, struct hc_error *err)
 {
-    struct hc_place place;
+    struct hc_daemon_address place;
     if (q->warm != HC_WARM_YES)
         return 0;
-    hc_autofd fd = hc_place_find(&place, err) < 0 ? -1 : hc_dial(&place, err);
+    hc_autofd fd = hc_daemon_address_find(&place, err) < 0 ? -1 : hc_dial(&place, err);
     return fd < 0 ? -1 : 0;
 }
 

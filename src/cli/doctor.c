@@ -37,7 +37,7 @@ static void print_row(void *ctx, const struct hc_host_row *row)
     if (*row->mend)
         (void)printf("; %s", row->mend);
     (void)putchar('\n');
-    (void)fflush(stdout); /* some checks take a moment */
+    (void)fflush(stdout); /* the next check may take a moment */
 }
 
 static void add_row(void *ctx, const struct hc_host_row *row)

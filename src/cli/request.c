@@ -403,7 +403,7 @@ static const char *long_name(const struct option *all, int opt)
 {
     while (all->name && all->val != opt)
         all++;
-    return all->name ? all->name : "tree"; /* whose letter is not in the table */
+    return all->name ? all->name : "tree"; /* no option in the table has the value 't' */
 }
 
 /* Collects an option for the command lines of later programs. */
@@ -479,7 +479,7 @@ static int enter_session(struct hc_request *q, struct hc_error *err)
     return q->session_fd < 0 ? -1 : replace(&job->output_dir, path, err);
 }
 
-/* Opens the program's standard input. Of the caller's own, this is a copy of the descriptor. */
+/* Opens the program's standard input; the caller's own is duplicated. */
 static int open_stdin(struct hc_request *q, struct hc_error *err)
 {
     struct stat st;
@@ -495,7 +495,7 @@ static int open_stdin(struct hc_request *q, struct hc_error *err)
     if (S_ISDIR(st.st_mode))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "--stdin %s: expected a file, got a directory",
                           q->stdin_path);
-    hc_job_drop_stdin(&q->job); /* the spec's */
+    hc_job_drop_stdin(&q->job); /* drops the standard input of the spec */
     q->job.has_stdin = true;
     return 0;
 }
@@ -536,7 +536,7 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
     return enter_session(q, err);
 }
 
-/* 0; 1: only help is wanted; otherwise the exit status, after an error was printed. */
+/* Returns 0; 1 if only help is wanted; or the exit status, after an error was printed. */
 static int read_request(struct hc_request *q, int argc, char **argv)
 {
     struct hc_error err = {0};

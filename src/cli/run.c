@@ -1,4 +1,4 @@
-/* hotcell run - one job, from the command line or a spec, to its exit status. */
+/* hotcell run - runs one job, from the command line or a spec, and exits with its status. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -61,8 +61,7 @@ static void say_not_kept(const struct hc_manifest *m)
         hc_warn("the program was not kept: %s", why);
 }
 
-/* Prints the places of the program that it runs without: what was repaired, and imports that were not
- * allowed. */
+/* Prints what was changed in the program before it ran: repaired text, and imports that were not allowed. */
 static void say_changes(const struct hc_manifest *m)
 {
     const cJSON *finding,
@@ -79,8 +78,8 @@ static void say_changes(const struct hc_manifest *m)
 
 #define GUESTS_TOLD 3 /* warnings of the program's process that are printed */
 
-/* Prints what the program's process warned of, such as a table that it could not read. The manifest has all.
- */
+/* Prints the first warnings of the program's process, such as of a table that it could not read. The manifest
+ * has all. */
 static void say_guests_warnings(const struct hc_manifest *m)
 {
     static const char mark[] = "guest: ";
@@ -172,8 +171,9 @@ static int say_left_out(bool cut, int status)
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
-/* Where the program's own output goes: to the descriptor `given`, if it is not 0, else to `fd`. A caller who
- * has closed the descriptor reads as little of it as one who has gone away, which does the job no harm. */
+/* Where the program's own output goes: to the descriptor `given`, if it is not 0, else to `fd`. If the caller
+ * has closed `fd`, hotcell has opened /dev/null there for reading (base/program.c), and the output is
+ * dropped: the job ends as if the caller had read it. */
 static int passed(const struct hc_request *q, int given, int fd)
 {
     if (given)
@@ -181,7 +181,7 @@ static int passed(const struct hc_request *q, int given, int fd)
     return q->json || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
 }
 
-/* A daemon gets standard input whole. Without one the job gets it from a file, as it is read already. */
+/* Reads standard input whole, for a daemon. If the job may run without one, it gets the content as a file. */
 static int read_stdin(struct hc_request *q, struct hc_error *err)
 {
     hc_autobuf all = {0};
@@ -253,7 +253,7 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     if (run.stdin_fd)
-        hc_job_drop_stdin(&q->job); /* it was for a daemon, which there is not */
+        hc_job_drop_stdin(&q->job); /* it was read for a daemon, and no daemon runs the job */
     hc_autobuf text = {0};
     struct hc_error write_err = {0};
     int rc = hc_run(&run, m, err);

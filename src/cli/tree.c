@@ -56,7 +56,7 @@ static void default_name(const char *recipe, char *out, size_t size)
         *dot = '\0';
 }
 
-/* A signal to us ends the builder first, so that the incomplete tree can be removed; then it ends us. */
+/* When a signal ends us, the builder is ended first, so that the incomplete tree can be removed. */
 static volatile sig_atomic_t ended_by; /* the signal; 0: none */
 static volatile pid_t builder;         /* pid of the builder; 0: none runs */
 

@@ -1,4 +1,4 @@
-/* What all commands say of a wrong command line. */
+/* Messages about a wrong command line, for all commands. */
 #include "cli/cli.h"
 
 #include <stdarg.h>

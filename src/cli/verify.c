@@ -17,8 +17,8 @@
 #include <string.h>
 
 #define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest */
-#define MAX_SAVED    ((size_t)80 << 20)  /* most bytes of a program with the text in front */
-#define QUOTES       "\"\"\""            /* ends the text in front */
+#define MAX_SAVED    ((size_t)80 << 20)  /* most bytes of a saved program, with the text before it */
+#define QUOTES       "\"\"\""            /* end of the text before the program */
 
 static const char help[] =
     "usage: hotcell verify MANIFEST [--sign KEYFILE]\n"

@@ -1,4 +1,4 @@
-/* hotcelld - run jobs for many, over HTTP on a Unix socket. See manager.c for its processes. */
+/* hotcelld - run jobs for many users, over HTTP on a Unix socket. See manager.c for its processes. */
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
@@ -19,10 +19,10 @@ static const char help[] = "usage: hotcelld [OPTION]...\n"
                            "      --check-config  print the configuration with all defaults, and end\n"
                            "      --version, --help\n";
 
-/* The command line. */
+/* The parsed command line. */
 struct arguments {
     const char *config, *socket, *state; /* paths; NULL: not given */
-    bool check;                          /* --check-config */
+    bool check;                          /* --check-config was given */
 };
 
 static int usage(const char *what, const char *which)
@@ -31,7 +31,7 @@ static int usage(const char *what, const char *which)
     return HC_EXIT_USAGE;
 }
 
-/* -1: go on; else the exit status. */
+/* Returns -1 to go on, or the exit status. */
 static int read_arguments(struct arguments *a, int argc, char **argv)
 {
     static const struct option options[] = {
@@ -72,7 +72,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
     return optind < argc ? usage("expected options only, got ", argv[optind]) : -1;
 }
 
-/* A path of the command line is meant from where the command was given. */
+/* Makes a path of the command line absolute, as the daemon changes its working directory. */
 static int put_path(char out[256], const char *path, int most, const char *option, struct hc_error *err)
 {
     char here[PATH_MAX] = "";

@@ -29,7 +29,7 @@
 #define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
 
 static const struct {
-    const char *path; /* in the cell */
+    const char *path; /* a path in the cell */
     uint64_t access;  /* rights below it, LANDLOCK_ACCESS_FS_* */
     const char *why;  /* the reason, a phrase */
     bool counted;     /* the rule applies only if a cgroup counts the cell's memory */

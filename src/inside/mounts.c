@@ -203,7 +203,7 @@ static int make_overlay(int root, int top, const char *bottom, uint64_t attr, st
     return hc_take(&fd);
 }
 
-/* A root that has all of the tree, and empty directories for the host's directories to be mounted on. */
+/* Make a root that has all of the tree, and empty directories on which the host's directories are mounted. */
 static int make_root_with_places(const struct hc_plan *plan, int tree, struct hc_error *err)
 {
     hc_autofd places = make_tmpfs(plan, 1 << 20, MOST_PLACE_DIRS, QUIET, err);
@@ -242,7 +242,7 @@ static int attach_at_place(const struct hc_dir_source *dir, int mount, int root,
 }
 
 /* A directory of the host is never mounted itself, but below an overlay that only reads: so its FIFOs and
- * sockets lead to nobody on the host, and locks are the cell's own. */
+ * sockets lead to no process of the host, and locks are the cell's own. */
 static int attach_dir(const struct hc_dir_source *dir, int root, struct hc_error *err)
 {
     hc_autofd fd = mount_of_source(&dir->from, err);
@@ -332,7 +332,7 @@ static int enter_root(int root, const char *workdir, struct hc_error *err)
     return 0;
 }
 
-/* A descriptor for reading directories: those of fsmount and open_tree are O_PATH. */
+/* Open a directory for reading: descriptors of fsmount and open_tree are O_PATH. */
 static int reopen_dir(const char *path, struct hc_error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -370,7 +370,8 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     return 0;
 }
 
-/* Mount a tmpfs twice: the cell has the read-only mount. Returns a directory of the other one. */
+/* Mount one tmpfs twice: the cell gets the read-only mount. Returns a directory of the writable one, for
+ * inputs. */
 static int renew_input(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     hc_autofd fd = make_tmpfs(plan, HC_WARM_INPUT_BYTES, HC_MAX_INPUTS + 2,

@@ -20,8 +20,8 @@ struct spec {
 typedef int member_parser(struct spec *s, const cJSON *node, struct hc_error *err);
 
 struct member {
-    const char *name;     /* in the spec; NULL ends a list */
-    member_parser *parse; /* reads its value into s->job */
+    const char *name;     /* name in the spec; NULL ends a list */
+    member_parser *parse; /* reads the member's value into s->job */
 };
 
 static int wrong_type(const struct spec *s, const cJSON *node, const char *what, struct hc_error *err)
@@ -82,7 +82,7 @@ static int parse_input_map(struct spec *s, const cJSON *node, bool frames, struc
     return 0;
 }
 
-/* The older runner read every file as JSON lines, whatever its name. */
+/* Parses "df_paths". The older runner read each of these files as JSON lines, whatever its name. */
 static int parse_df_paths(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     return parse_input_map(s, node, true, err);
@@ -232,7 +232,7 @@ static int parse_tree(struct spec *s, const cJSON *node, struct hc_error *err)
     return override_json(s, "tree", "tree", node, err);
 }
 
-/* Numbers only, as the older runner had them. */
+/* Parses a limit that must be a number, as in the older runner's form. */
 static int parse_runner_number(struct spec *s, const char *path, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsNumber(node))
@@ -433,7 +433,7 @@ static const struct member run_form[] = {
 
 /* One form of a spec. */
 struct form {
-    const struct member *members; /* those that are no rows of job_options.def; ends with a NULL name */
+    const struct member *members; /* members without a row in job_options.def; the last name is NULL */
     unsigned spec;                /* HC_SPEC_* of the rows of job_options.def that belong to the form */
 };
 
@@ -542,8 +542,8 @@ static int refuse_shared_names(const struct spec *s, struct hc_error *err)
     return 0;
 }
 
-/* Turns the inputs of a session's run into `given`: they are no files in the cell, the interpreter makes
- * variables of their content. */
+/* Turns the inputs of a session's run into `given`: they do not become files in the cell; the interpreter
+ * makes variables of their content. */
 static int make_given(struct spec *s, struct hc_error *err)
 {
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(s->json->root, "inputs");

@@ -46,7 +46,7 @@ int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_e
     return 0;
 }
 
-/* The members of an input; NULL: it does not have the member. */
+/* The members of an input; NULL: the input lacks that member. */
 struct parts {
     const cJSON *file, *text, *data;
 };

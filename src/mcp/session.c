@@ -101,7 +101,7 @@ static void begin_call(struct hc_session_place *s)
 }
 
 /* Send the request of a call, or keep it until the run of a cancelled call has ended: sent before, it could
- * not be cancelled itself. `timeout_ms`: of the program that it runs; 0: it runs none. */
+ * not be cancelled itself. `timeout_ms`: time limit of the program that the call runs; 0: it runs none. */
 static void send_call(struct hc_mcp *m, struct hc_session_place *s, const struct hc_call *call,
                       const char *line, int64_t timeout_ms)
 {

@@ -23,9 +23,9 @@ static const struct {
 /* An argument of a tool. */
 struct arg {
     const char *name;
-    enum arg_kind kind; /* of its value */
+    enum arg_kind kind; /* kind of its value */
     bool required;      /* each call must have it */
-    const char *help;   /* for the model */
+    const char *help;   /* its description, for the model */
     const char *values; /* schema of an object's values, or of a list's items, as JSON; NULL: any */
 };
 

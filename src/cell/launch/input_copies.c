@@ -14,18 +14,18 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#define MOST_BYTES ((int64_t)16 << 20) /* of all copies of a job */
+#define MOST_BYTES ((int64_t)16 << 20) /* most bytes of all copies of a job together */
 #define MOST_NAME  200                 /* bytes of a name */
 #define PART       8                   /* copies take no more than 1/8 of the cell's /output and memory */
 
-/* Bytes that all copies of the job may have: they fill /output, and the memory of a cell. */
+/* Most bytes of all copies of the job together: they use space of /output and memory of the cell. */
 static int64_t room_for_copies(const struct hc_limits *limits)
 {
     int64_t room = MIN(MOST_BYTES, limits->output_bytes / PART);
     return limits->memory ? MIN(room, limits->memory / PART) : room;
 }
 
-/* May a file of /output have this name? Not one that hotcell uses itself, and none that is hidden. */
+/* May a copy in /output have this name? No name that hotcell uses itself, and no hidden file's. */
 static bool is_usable(const char *name, const struct hc_policy *policy)
 {
     for (const char *c = name; *c; c++)
@@ -60,7 +60,8 @@ static int copy_bytes(int from, int to, int64_t size, struct hc_error *err)
     return 0;
 }
 
-/* Copy one input, unless its copy has no place: then the program has it below /input alone. */
+/* Copy one input. If there is no room for the copy, or its name is taken, the program has the input only
+ * below /input. */
 static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *name, int64_t *room,
                       struct hc_error *err)
 {

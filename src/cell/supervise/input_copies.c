@@ -18,7 +18,8 @@ int hc_input_copies_add(struct hc_input_copies *c, const char *name, int fd, str
     struct timespec before;
     struct stat st;
     (void)clock_gettime(CLOCK_REALTIME, &before);
-    /* The program's own writes get a time of the kernel's coarse clock, which may be that of this moment. */
+    /* Make a copy at least a second old: the program's own writes get the time of the kernel's coarse clock,
+     * which may be this moment. */
     before.tv_sec--;
     if (is_later(&modified, &before))
         modified = before;
@@ -54,5 +55,5 @@ bool hc_input_copies_alone(const struct hc_input_copies *c, int output_fd)
     for (size_t i = 0; i < c->count; i++)
         if (fstatat(output_fd, c->list[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !is_intact(&c->list[i], &st))
             return false;
-    return hc_watch_fs_files(output_fd) == (int64_t)c->count + 1; /* and the root directory */
+    return hc_watch_fs_files(output_fd) == (int64_t)c->count + 1; /* 1: the root directory */
 }

@@ -19,7 +19,7 @@
 /* A whole request must come within this multiple of http.idle, the longest silence. */
 #define WHOLE_REQUEST 4
 
-#define MUCH ((size_t)1 << 20) /* bytes of an answer: shorter ones do not count as request memory */
+#define MUCH ((size_t)1 << 20) /* bytes of an answer; shorter answers do not count as request memory */
 
 #define MAX_ORDER 4096 /* most bytes of the body of an administrator's order */
 
@@ -31,7 +31,7 @@
 
 /* ---- connections ---- */
 
-/* No client waits for the task any more: end its job, or the session that it begins. */
+/* Ends the job of a task that no client waits for any more, or the session that the task begins. */
 static void cancel_task(struct hc_task *task, struct hc_dispatch *d)
 {
     if (!task->of_session)
@@ -420,7 +420,7 @@ static enum MHD_Result take_line(void *cls, enum MHD_ValueKind kind, const char 
     return hc_head_take(&l->head, name, value ? value : "", &l->err) < 0 ? MHD_NO : MHD_YES;
 }
 
-/* Since version 0.9.77 libmicrohttpd can be told to be strict: it then refuses zero bytes and folded lines
+/* Since version 0.9.77 libmicrohttpd has a strict mode, in which it refuses zero bytes and folded lines
  * itself, and moves the lines of a head in memory. */
 static bool is_strict(void)
 {
@@ -481,12 +481,12 @@ static bool is_sound(struct hc_exchange *x, const char *method, const char *vers
 
 /* The query of a request that is being checked. */
 struct query {
-    const struct hc_route *route; /* of the request; static */
+    const struct hc_route *route; /* route of the request; static */
     struct hc_problem *why;       /* gets the reason for a refusal; borrowed */
     unsigned given;               /* a bit for each of the route's parameters */
 };
 
-/* The bit of `name` in a list of names separated by blanks; 0: the list does not have it. */
+/* The bit of `name` in a list of names separated by blanks; 0: the name is not in the list. */
 static unsigned bit_of(const char *names, const char *name)
 {
     const size_t len = strlen(name);
@@ -538,7 +538,7 @@ static int64_t most_body(const struct hc_exchange *x)
     }
 }
 
-/* Refuses a request for reasons that are known before its body has come. */
+/* Refuses a request for reasons that are known from its head. */
 static void look_at_head(struct hc_exchange *x, const char *method, const char *path, const char *version)
 {
     struct hc_tenant *ignored;
@@ -668,7 +668,7 @@ static const struct said {
     {"Closing connection (out of memory)", "a connection is closed: out of memory", true},
 };
 
-/* Logs a message of libmicrohttpd; one that has no row is logged as it is. */
+/* Logs a message of libmicrohttpd; a message without a row is logged as it is. */
 static void log_line(void *cls, const char *fmt, va_list ap)
 {
     char line[512];

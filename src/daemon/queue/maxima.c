@@ -30,7 +30,8 @@ static const struct hc_policy *look_up_policy(struct hc_dispatch *d, const char 
     if (load_policy(&p, name, err) < 0)
         return NULL;
     struct hc_dispatch_policy *row = &d->policies[d->policy_count % HC_DISPATCH_POLICIES];
-    d->policy_count += d->policy_count < HC_DISPATCH_POLICIES - 1; /* beyond them, the last is given away */
+    /* if the table is full, the new policy replaces the last */
+    d->policy_count += d->policy_count < HC_DISPATCH_POLICIES - 1;
     (void)snprintf(row->name, sizeof row->name, "%s", name);
     hc_policy_finish(&p);
     row->policy = p;
@@ -118,7 +119,7 @@ static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const 
         hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
         return -1;
     }
-    struct hc_policy effective = *p; /* owns nothing either */
+    struct hc_policy effective = *p; /* a shallow copy: owns nothing */
     hc_policy_lower(&effective, &t->quota.max);
     if (hc_job_apply(job, &effective, &err) < 0) {
         hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
@@ -173,7 +174,7 @@ int hc_check_again(struct hc_task *task, struct hc_problem *why)
     if (hc_check_request(d, &body, task->queued.tenant, false, &checked, why) < 0)
         return -1;
     task->allowed_under = d->configuration;
-    memcpy(task->policy, checked.policy, sizeof task->policy); /* another one if the job names none */
+    memcpy(task->policy, checked.policy, sizeof task->policy); /* the default policy if the job names none */
     return 0;
 }
 

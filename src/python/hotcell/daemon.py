@@ -8,7 +8,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, FrozenSet, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote_from_bytes, urlencode
 
 from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of, unexpected
@@ -48,18 +48,17 @@ ABOUT = """A client of hotcelld, the daemon that runs jobs of its tenants in cel
 # ---- bodies of requests ----
 
 def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike"] = None,
-            inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
-            input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
-            limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None,
-            memory: Optional["Amount"] = None, seed: Optional[int] = None, returns: Optional[Sequence[str]] = None,
-            persist_code: bool = False, labels: Optional[Mapping[str, str]] = None, interface: str = "python",
-            tools: Optional[Toolbox] = None) -> bytes:
-    """The body of a request: a spec as JSON, with the contents of its inputs."""
+            inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None,
+            env: Optional[Mapping[str, str]] = None, limits: Optional[Mapping[str, "Amount"]] = None,
+            timeout: Optional["Amount"] = None, memory: Optional["Amount"] = None, returns: Optional[Sequence[str]] = None,
+            persist_code: bool = False, interface: str = "python", tools: Optional[Toolbox] = None, **plain: Any) -> bytes:
+    """The body of a request: a spec as JSON, with the contents of its inputs. `plain` are arguments of hotcell.run that are
+    members of a spec as they are."""
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
     spec = {
-        "code": code, "policy": policy, "tree": None if tree is None else path_of(tree, "tree"), "vars": vars, "seed": seed,
-        "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None, "labels": labels,
+        **plain, "code": code, "policy": policy, "tree": None if tree is None else path_of(tree, "tree"),
+        "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None,
         "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
         "return": returns_of(returns) or None,
@@ -68,18 +67,24 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
     return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
 
 
-_SPEC = frozenset(inspect.signature(spec_of).parameters) - {"code", "tools"}
 _TAKEN = {"run": {"output_dir", "on_event", "tools", "check"}, "submit": {"key", "tools"}, "session": {"output_dir", "tools"}}
 _ELSEWHERE = {"outlive": "a job of submit() goes on without whoever sent it"}
-_ON_THIS_HOST = ("guard", "tenant", "job_id", "sign", "session", "step", "wait", "binary")
+
+
+def spec_arguments() -> FrozenSet[str]:
+    """Names of the arguments of hotcell.run that are members of a daemon's spec, all but the program and its tools."""
+    from .jobs import NOT_IN_SPECS, run  # which needs this module
+    return frozenset(inspect.signature(run).parameters) - {"code", "tools", *NOT_IN_SPECS}
 
 
 def _body(method: str, code: Optional[str], tools: Optional[Toolbox], spec: Mapping[str, Any]) -> bytes:
     """The body of the request of `method`. TypeError: `spec` has an argument that a daemon does not take."""
+    known = spec_arguments()
     for name in spec:
-        if name not in _SPEC:
-            advice = _ELSEWHERE.get(name, "it is for a cell on this host" if name in _ON_THIS_HOST else "")
-            raise unexpected(method, name, _TAKEN[method.rpartition(".")[2]] | _SPEC, advice)
+        if name not in known:
+            from .jobs import run
+            advice = _ELSEWHERE.get(name, "it is for a cell on this host" if name in inspect.signature(run).parameters else "")
+            raise unexpected(method, name, _TAKEN[method.rpartition(".")[2]] | known, advice)
     return spec_of(code, tools=tools, **spec)
 
 

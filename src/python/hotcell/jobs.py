@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .daemon import checked, run_flow, spec_of
 from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
@@ -21,6 +23,11 @@ from .wire import Flow, aresult_of, find_place, result_of
 
 if TYPE_CHECKING:
     import asyncio
+
+    from typing_extensions import ParamSpec
+
+    Arguments = ParamSpec("Arguments")
+    OfDict = Callable[[Dict[str, Any]], Awaitable[Result]]
 
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
@@ -78,7 +85,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
     PolicyError, LaunchFailed, and for a job that a daemon runs also Problem, DaemonUnavailable and DaemonLost.
     """
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "on_event", "socket", "binary")}
+    arguments = {name: value for name, value in locals().items() if name not in HOW_CALLED}
     _check_outlive(outlive)
     flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
@@ -91,23 +98,31 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     return checked(result, check)
 
 
-async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
-               inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
-               input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None,
-               env: Optional[Mapping[str, str]] = None, output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
-               seed: Optional[int] = None, returns: Optional[Sequence[str]] = None, persist_code: bool = False,
-               tenant: Optional[str] = None, job_id: Optional[str] = None,
-               labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
-               guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
-               session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
-               tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, interface: str = "python",
-               on_event: Optional[Listener] = None, socket: Optional[PathLike] = None,
-               binary: Optional[PathLike] = None, dirs: Optional[Sequence[Directory]] = None,
-               workdir: Optional[PathLike] = None) -> Result:
+def _called_as(function: "Callable[Arguments, Any]") -> "Callable[[OfDict], Callable[Arguments, Awaitable[Result]]]":
+    """Have a coroutine function of one dict called as `function` is; the dict has all of its arguments by their names."""
+    signature = inspect.signature(function)
+
+    def decorator(job: "OfDict") -> "Callable[Arguments, Awaitable[Result]]":
+        @functools.wraps(job)
+        async def wrapper(*given: Any, **named: Any) -> Result:
+            bound = signature.bind(*given, **named)
+            bound.apply_defaults()
+            return await job(bound.arguments)
+
+        wrapper.__signature__ = signature  # type: ignore[attr-defined]
+        return wrapper
+
+    return decorator
+
+
+@_called_as(run)
+async def arun(given: Dict[str, Any]) -> Result:
     """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
     runs the job."""
     import asyncio
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "on_event", "socket", "binary", "asyncio")}
+    check, on_event, socket, binary = (given[name] for name in HOW_CALLED)
+    arguments = {name: value for name, value in given.items() if name not in HOW_CALLED}
+    outlive = arguments["outlive"]
     _check_outlive(outlive)
     flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
@@ -131,7 +146,11 @@ def _live(listener: Optional[Listener]) -> Iterator[Optional[Live]]:
         yield live
 
 
+# Arguments of run that say how it is called, and nothing of the job.
+HOW_CALLED = ("check", "on_event", "socket", "binary")
+# Arguments of run for which a daemon has no member of a spec: those that a job that it runs must not have, and all.
 NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive", "dirs", "workdir")
+NOT_IN_SPECS = (*HOW_CALLED, *NOT_FOR_DAEMONS, "output_dir", "wait")
 
 
 def _check_outlive(outlive: Any) -> None:
@@ -157,7 +176,7 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
         return None
     if unfit:
         raise UsageError(f"not for a job that a daemon runs: {', '.join(unfit)}", 64)
-    spec = {name: value for name, value in arguments.items() if name not in (*NOT_FOR_DAEMONS, "output_dir", "wait")}
+    spec = {name: value for name, value in arguments.items() if name not in NOT_IN_SPECS}
     spec["tools"] = tools_by_name(spec["tools"])
     return run_flow(place, spec_of(**spec), arguments["output_dir"], listener, spec["tools"])
 

@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/builtins.h"
 
 #include "shim/guard/attributes.h"
@@ -158,7 +160,7 @@ static uint64_t prepared_tag; /* version tag of the real names at that time; eac
 
 static uint64_t real_names_tag(void)
 {
-    return ((PyDictObject *)PyEval_GetBuiltins())->ma_version_tag;
+    return hc_dict_tag(PyEval_GetBuiltins());
 }
 
 int hc_builtins_prepare(void)

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #define MADE_AS  "<made as " /* begins the file name of code that was renamed */
-#define PYC_HEAD 16          /* bytes in front of the code */
+#define PYC_HEAD 16          /* bytes of a .pyc file before the code */
 
 /* ---- the files of the tree that the import system reads ---- */
 
-/* Contents and path of the last file that the import system read. Only it has got this very object. Owned;
- * NULL: none. */
+/* Contents and path of the last file that the import system read. No other code has a reference to these
+ * objects. Owned; NULL: none. */
 static PyObject *read_bytes, *read_path;
 /* The code object in that file. Owned. */
 static PyObject *read_code;

@@ -1,4 +1,4 @@
-/* For the struct of module objects. */
+/* This macro makes the struct of module objects visible. */
 #define Py_BUILD_CORE
 #include "shim/guard/reach.h"
 
@@ -219,9 +219,8 @@ static bool is_harmless(PyObject *module, PyObject *name)
     return imports && is_one_of(name, importing) && !hc_caller_names(name);
 }
 
-/* Does the program load the attribute, itself or by a function that looks names up for it? mock.patch() looks
- * into
- * __dict__. */
+/* Does the program load the attribute, itself or by a function that looks names up for it? mock.patch(), for
+ * one, looks into __dict__. */
 static bool is_asked_for_guest(PyObject *name)
 {
     if (hc_caller_is_guest(NULL))

@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/reduces.h"
 
 static PyObject *real_getattr, *own_getattr; /* owned: the built-in function, and the program's */

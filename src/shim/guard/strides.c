@@ -19,7 +19,7 @@ struct extent {
 /* numpy.ndarray, borrowed; NULL if numpy is not loaded. */
 static PyTypeObject *ndarray(void)
 {
-    static PyObject *type; /* owned, for good */
+    static PyObject *type; /* owned; never freed */
     hc_autopy *name = type ? NULL : PyUnicode_FromString("numpy");
     hc_autopy *numpy = name ? PyImport_GetModule(name) : NULL;
     if (numpy)
@@ -42,14 +42,14 @@ static PyObject *array_attribute(PyObject *array, const char *name)
     return Py_TYPE(descriptor)->tp_descr_get(descriptor, array, (PyObject *)ndarray());
 }
 
-/* -1 with an exception set. */
+/* Converts an int. -1: an exception is set. */
 static int to_int64(PyObject *object, int64_t *out)
 {
     *out = object ? PyLong_AsLongLong(object) : -1;
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* -1 for an object of a Python class, which could give another number each time. */
+/* Converts an int. -1: the object is of a Python class, which could give another number each time. */
 static int to_int64_if_builtin(PyObject *object, int64_t *out)
 {
     if (!object || PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE))
@@ -187,8 +187,8 @@ static bool has_plain_keys(PyObject *interface)
 {
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(interface, &at, &key, &value);)
-        if (!PyUnicode_CheckExact(
-                key)) /* one of the program's own could change the dict when it is compared */
+        /* an object of the program's own class could change the dict when it is compared */
+        if (!PyUnicode_CheckExact(key))
             return false;
     return true;
 }

@@ -21,7 +21,7 @@ int hc_feed_end(struct hc_error *err)
 
 int hc_feed_begin(const struct hc_handover_job *job)
 {
-    static bool given; /* to this job, or to an earlier run of the session */
+    static bool given; /* this job, or an earlier run of the session, has got input */
     given = given || job->args || job->env || job->has_stdin;
     if (!given)
         return 0;

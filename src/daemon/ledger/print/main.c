@@ -71,8 +71,8 @@ static const struct option use_options[] = {
 static const struct command {
     const char *name, *help, *letters;
     const struct option *options;
-    int (*ask)(const struct hc_report_options *o,
-               struct hc_error *err); /* asks a daemon; NULL: ledger only */
+    /* asks a daemon; NULL: the command reads the ledger only */
+    int (*ask)(const struct hc_report_options *o, struct hc_error *err);
     int (*run)(const struct hc_report_options *o, struct hc_ledger *l, struct hc_error *err);
 } commands[] = {
     {"jobs", jobs_help, ":hn:", job_options, hc_report_asked, hc_report_jobs},
