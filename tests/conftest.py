@@ -39,7 +39,8 @@ MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "tes
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
 # otherwise in them and is quick ("warm"); the drill is in test_warm_cells.
 CONTAINED = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_side_channels", "test_hostile_programs",
-             "test_doctor_drill", "test_policy_system_calls", "test_output", "test_language_escapes", "test_host_memory"}
+             "test_doctor_drill", "test_policy_system_calls", "test_directories", "test_copies", "test_written_directories",
+             "test_output", "test_language_escapes", "test_host_memory"}
 WARM = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_stdin"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.

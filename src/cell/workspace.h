@@ -50,4 +50,31 @@ struct hc_comparing {
  * unusable is listed as skipped. */
 int hc_workspace_compare(struct hc_comparing *c, struct hc_error *err);
 
+/* Changes that are to be applied to a directory. */
+struct hc_applying {
+    int host_fd;                 /* the directory, open for reading; borrowed */
+    int kept_fd;                 /* directory with new contents, borrowed; -1: there are none */
+    const struct hc_changes *of; /* borrowed */
+    /* Called for each change that cannot be applied, with its path and the reason, a phrase. */
+    void (*conflict)(void *ctx, const char *path, const char *why);
+    void *ctx;                /* of conflict; borrowed */
+    int64_t conflicts;        /* number of calls of it */
+    int64_t applied, already; /* changes that were applied; that the directory had already */
+    struct hc_seen *seen;     /* what the check has found, one for each change; owned */
+};
+
+/* Look whether each path that was changed is still in the directory as it was when the copy was made, or is
+ * already as the program left it. Conflicts are no error. */
+int hc_workspace_check(struct hc_applying *a, struct hc_error *err);
+
+/* After a check without conflicts: apply the changes as the caller, following no link. All new contents are
+ * written first, next to the old ones; then each file is exchanged at once. Where somebody has changed a file
+ * since the check, that is a conflict, the file is as it was, and nothing more is applied. The caller holds a
+ * lock on the directory: what an earlier call left that was killed is removed first. */
+int hc_workspace_apply(struct hc_applying *a, struct hc_error *err);
+void hc_applying_finish(struct hc_applying *a);
+
+/* Remove `name` in `dir` and all that is in it, following no link. */
+int hc_workspace_remove(int dir, const char *name, struct hc_error *err);
+
 #endif

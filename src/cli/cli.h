@@ -24,6 +24,7 @@ int hc_cmd_mcp(int argc, char **argv);
 int hc_cmd_tree(int argc, char **argv);
 int hc_cmd_policy(int argc, char **argv);
 int hc_cmd_verify(int argc, char **argv);
+int hc_cmd_workspace(int argc, char **argv);
 int hc_cmd_report(int argc, char **argv);
 int hc_cmd_jobs(int argc, char **argv);
 int hc_cmd_order(int argc, char **argv); /* cancel, hold, release, drain, resume: argv[0] */

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/fd.h"
+#include "base/plain.h"
 #include "cell/run.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
@@ -22,9 +23,10 @@ static const char help_head[] =
     "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
     "  -o, --output DIR          where files, figures and manifest.json go\n"
     "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
-    "      --dir HOST[:PLACE][:ro|:cow]\n"
+    "      --dir HOST[:PLACE][:ro|:cow|:rw]\n"
     "                            a directory of this host, at PLACE or at its own path: to read (ro),\n"
-    "                            or as a copy that the program may change (cow)\n"
+    "                            as a copy that the program may change (cow), or, where the policy\n"
+    "                            allows it, to write to (rw)\n"
     "      --var NAME=JSON       a value\n"
     "      --stdin FILE|-        the program's standard input\n"
     "      --env NAME=VALUE      an environment variable of the program\n"
@@ -235,6 +237,21 @@ static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
     return status;
 }
 
+/* Tells where the changes are, which nobody has applied. */
+static void say_copies(const struct hc_manifest *m, const struct hc_run *run)
+{
+    char host[PATH_MAX];
+    for (size_t i = 0; i < m->dir_count; i++) {
+        const struct hc_changes *c = m->dirs[i].changes;
+        size_t count = c ? c->count + c->skipped.count : 0;
+        if (!count)
+            continue;
+        hc_plain_ascii(host, sizeof host, m->dirs[i].host);
+        hc_warn("%zu change%s in the copy of %s: see hotcell workspace diff %s", count, count == 1 ? "" : "s",
+                host, run->dest.path);
+    }
+}
+
 static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
 {
     struct hc_run run = {
@@ -259,6 +276,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     int rc = hc_run(&run, m, err);
     bool written = hc_run_write_manifest(&run, m, q->key.data, q->key.len, &text, &write_err) == 0;
     int status = say_end(q, m, &text, rc, err);
+    if (written && !q->json)
+        say_copies(m, &run);
     if (run.dest.instead[0] && !q->json)
         hc_warn("the results are in %s: %s", run.dest.path, run.dest.instead);
     if (!written && rc == 0)

@@ -241,14 +241,17 @@ static int attach_at_place(const struct hc_dir_source *dir, int mount, int root,
     return hc_fs_attach(mount, root, dir->place + 1, err);
 }
 
-/* A directory of the host is never mounted itself, but below an overlay that only reads: so its FIFOs and
- * sockets lead to no process of the host, and locks are the cell's own. */
+/* A directory of the host is not mounted itself, but below an overlay that only reads: so its FIFOs and
+ * sockets lead to no process of the host, and locks are the cell's own. Only one that the policy lets the
+ * program write to is. */
 static int attach_dir(const struct hc_dir_source *dir, int root, struct hc_error *err)
 {
     hc_autofd fd = mount_of_source(&dir->from, err);
     if (fd < 0 && err->sys == EINVAL)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "other file systems are mounted in it: give directories that have none");
+    if (fd >= 0 && dir->mode == HC_DIR_RW)
+        return attach_at_place(dir, fd, root, err);
     hc_autofd shown = fd < 0 ? -1 : make_overlay(root, fd, "input", dir->from.attr, err);
     return shown < 0 ? -1 : attach_at_place(dir, shown, root, err);
 }
@@ -310,10 +313,14 @@ static int attach_scratch(const struct hc_plan *plan, size_t at, int root, struc
 
 static int attach_dirs(const struct hc_plan *plan, int root, struct hc_error *err)
 {
-    for (size_t i = 0; i < plan->dir_count; i++)
-        if ((plan->dirs[i].mode == HC_DIR_RO && attach_dir(&plan->dirs[i], root, err) < 0) ||
-            (plan->dirs[i].mode == HC_DIR_SCRATCH && attach_scratch(plan, i, root, err) < 0))
-            return hc_ctx(err, "directory %.200s", plan->dirs[i].from.path);
+    for (size_t i = 0; i < plan->dir_count; i++) {
+        const struct hc_dir_source *dir = &plan->dirs[i];
+        if (dir->mode == HC_DIR_COW)
+            continue;
+        if ((dir->mode == HC_DIR_SCRATCH ? attach_scratch(plan, i, root, err) : attach_dir(dir, root, err)) <
+            0)
+            return hc_ctx(err, "directory %.200s", dir->from.path);
+    }
     return attach_copies(plan, root, err);
 }
 

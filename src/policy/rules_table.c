@@ -129,6 +129,8 @@ const struct hc_rule hc_rules[] = {
      "Directories of the host that a job may be given to read, whole or in part; without this list, all that the caller can read. The paths are real ones, without symbolic links and without a slash at the end."},
     {"dirs", "cow", HC_RULE_HOST_DIRS, false, 0, NULL, NULL,
      "Directories of the host of which a job may be given a copy, whole or in part; without this list, those of \"ro\"."},
+    {"dirs", "rw", HC_RULE_HOST_DIRS, false, 0, NULL, NULL,
+     "Directories of the host that a job may be given to write to, whole or in part; without this list, none."},
     {"modules", "scrub", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Modules that the program does not find in sys.modules."},
     {"modules", "replace", HC_RULE_ROWS, true, 0, NULL, replace_fields,

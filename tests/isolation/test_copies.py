@@ -229,6 +229,7 @@ def test_bounds_refuse_by_name(user, data):
     assert "too long or too deep" in refusal(data, user)
 
 
+@pytest.mark.machine
 def test_the_limit_holds_in_the_copy(user, data):
     result = probe(data, """
 def fill():
@@ -244,6 +245,7 @@ report(bytes=attempt(fill), files=attempt(many), sparse=attempt(os.truncate, "wo
 
 # ---- what a program cannot do ----
 
+@pytest.mark.machine
 def test_no_links_devices_or_rights_come_to_be(user, data):
     result = probe(data, """
 report(failed=[attempt(os.symlink, "/etc/passwd", "s"), attempt(os.mkfifo, "f"), attempt(os.mknod, "d", 0o020666, os.makedev(1, 3)),

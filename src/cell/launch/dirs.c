@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define WRITABLE  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define READ_ONLY (MOUNT_ATTR_RDONLY | WRITABLE)
 
 #ifndef MQUEUE_MAGIC
 #define MQUEUE_MAGIC 0x19800202
@@ -99,6 +100,12 @@ static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir
     const cJSON *list = hc_rules_get(policy->rules, "dirs", mode), *item;
     if (!list && dir->mode == HC_DIR_COW) /* a copy shows no more than the directory itself */
         list = hc_rules_get(policy->rules, "dirs", mode = hc_dir_mode_name(HC_DIR_RO));
+    if (!list && dir->mode == HC_DIR_RW)
+        return hc_fail_as(
+            err, HC_EXIT_CONFIG, 0,
+            "policy '%s' lets jobs write to no directory of the host (its dirs.rw lists those that it does): "
+            "give the mode cow",
+            policy->name);
     if (!list)
         return 0;
     cJSON_ArrayForEach(item, list)
@@ -165,18 +172,32 @@ static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
     return place ? strdup(place) : NULL;
 }
 
+/* Open and check the directory, and choose its place. */
+static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const struct hc_dir *dir,
+                    char **place, struct hc_error *err)
+{
+    if (dir->mode != HC_DIR_RO && dir->mode != HC_DIR_SCRATCH && l->run->policy->session)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: a session gets directories only to read: give the mode ro", dir->host);
+    if (open_dir(l, &d->from, dir, err) < 0)
+        return -1;
+    *place = choose_place(dir, &d->from);
+    if (!*place)
+        return hc_fail(err, ENOMEM, "%s", dir->host);
+    if (check_place(l, *place, err) < 0)
+        return -1;
+    return dir->mode == HC_DIR_RW ? hc_launch_check_shared(l, &d->from, err) : 0;
+}
+
 static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_error *err)
 {
     struct hc_dir_source *d = &l->plan.dirs[l->plan.dir_count];
-    *d = (struct hc_dir_source){.from = {.fd = -1, .mount_fd = -1, .attr = ATTRIBUTES}};
-    int rc = open_dir(l, &d->from, dir, err);
-    char *place = rc == 0 ? choose_place(dir, &d->from) : NULL;
-    if (rc == 0)
-        rc = place ? check_place(l, place, err) : hc_fail(err, ENOMEM, "%s", dir->host);
-    if (rc == 0 && dir->mode == HC_DIR_COW && l->run->policy->session)
-        rc = hc_fail_as(err, HC_EXIT_DATA, 0, "%s: a session gets directories only to read: give the mode ro",
-                        dir->host);
-    char *host = rc == 0 ? strdup(d->from.path) : NULL;
+    *d = (struct hc_dir_source){
+        .from = {.fd = -1, .mount_fd = -1, .attr = dir->mode == HC_DIR_RW ? WRITABLE : READ_ONLY}};
+    char *place = NULL, *host = NULL;
+    int rc = find_dir(l, d, dir, &place, err);
+    if (rc == 0 && d->from.path)
+        host = strdup(d->from.path);
     if (rc == 0 && !host)
         rc = hc_fail(err, ENOMEM, "%s", dir->host);
     if (rc < 0) {
@@ -220,8 +241,9 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
             return -1;
         if (fstat(s->fd, &st) < 0)
             return hc_fail(err, errno, "stat %s", s->path);
-        if (hc_launch_map_owner(l, s, "make it readable for all", err) < 0 &&
-            (st.st_mode & (S_IROTH | S_IXOTH)) != (S_IROTH | S_IXOTH))
+        bool written = l->plan.dirs[i].mode == HC_DIR_RW;
+        if (hc_launch_map_owner(l, s, written ? "give the mode cow" : "make it readable for all", err) < 0 &&
+            (written || (st.st_mode & (S_IROTH | S_IXOTH)) != (S_IROTH | S_IXOTH)))
             return -1;
     }
     return 0;

@@ -98,6 +98,9 @@ int hc_launch_prepare_dirs(struct hc_launch *l, struct hc_error *err);
 int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err);
 cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l);
 
+/* Refuse a directory for writing in which there is more than files, directories and links. (shared_dirs.c) */
+int hc_launch_check_shared(const struct hc_launch *l, const struct hc_source *s, struct hc_error *err);
+
 /* Copies of directories. hc_launch_fill_copies: fill those in l->space_fd, while the cell is being built.
  * hc_launch_keep_changes: with the cell dead, find what the program changed, and put it into the directory
  * for results. (workspaces.c) */

@@ -79,6 +79,9 @@ static int limit_io(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < l->plan.input_count; i++)
         if (limit_disk_of(l, &disks, &l->plan.inputs[i], err) < 0)
             return -1;
+    for (size_t i = 0; i < l->plan.dir_count; i++)
+        if (limit_disk_of(l, &disks, &l->plan.dirs[i].from, err) < 0)
+            return -1;
     if (disks.count)
         l->m->enforced_by.io = "cgroup";
     return hc_cgroup_limit_io(&l->cgroup, limits, &disks, err);

@@ -11,7 +11,9 @@ int hc_walk_open(int dir, const char *name, int flags)
 {
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
                            .resolve = HC_CONFINED};
-    if (flags & (O_WRONLY | O_RDWR | O_CREAT | O_PATH))
+    if (flags & O_PATH)
+        how.flags &= ~(unsigned long long)(O_NONBLOCK | O_NOCTTY); /* which the kernel refuses with it */
+    if (flags & O_PATH)
         return hc_openat2(dir, name, &how);
     how.flags |= O_NOATIME;
     int fd = hc_openat2(dir, name, &how);
@@ -41,7 +43,7 @@ static int visit_dir(struct hc_walk *w, int dir, const char *name, const struct 
     rc = walk_dir(w, fd, len, err);
     w->depth--;
     w->path[len] = '\0';
-    return rc == 0 && w->leave ? w->leave(w, st, err) : rc;
+    return rc == 0 && w->leave ? w->leave(w, dir, name, st, err) : rc;
 }
 
 static int visit_name(struct hc_walk *w, int dir, const char *name, size_t len, struct hc_error *err)

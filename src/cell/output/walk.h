@@ -23,8 +23,9 @@ struct hc_walk {
      * ends. */
     int (*visit)(struct hc_walk *w, int dir, const char *name, const struct stat *st, int fd,
                  struct hc_error *err);
-    /* Called when a directory that was entered has been read. NULL: nobody wants to know. */
-    int (*leave)(struct hc_walk *w, const struct stat *st, struct hc_error *err);
+    /* Called when `name`, a directory in `dir` that was entered, has been read. NULL: nobody wants to know.
+     */
+    int (*leave)(struct hc_walk *w, int dir, const char *name, const struct stat *st, struct hc_error *err);
     /* Called when a directory could not be read, or is too deep; errno says why. -1: the walk ends. */
     int (*unread)(struct hc_walk *w, const char *path, struct hc_error *err);
     char path[PATH_MAX]; /* relative to the root of the walk */

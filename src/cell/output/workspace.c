@@ -188,8 +188,9 @@ static int copy_entry(struct hc_walk *w, int dir, const char *name, const struct
 }
 
 /* The mode comes last: a directory may be one that its owner cannot write to. */
-static int end_dir(struct hc_walk *w, const struct stat *st, struct hc_error *err)
+static int end_dir(struct hc_walk *w, int dir, const char *name, const struct stat *st, struct hc_error *err)
 {
+    (void)dir, (void)name; /* of the original */
     struct copier *k = (struct copier *)w;
     hc_autofd fd = hc_take(&k->to[w->depth + 1]);
     const struct timespec times[] = {st->st_atim, st->st_mtim};

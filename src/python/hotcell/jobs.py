@@ -79,7 +79,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
                 dirs and workdir
     binary      path of the hotcell command, see launcher.find_binary; the job then runs on this host
     dirs        directories of this host that the program may read: paths, or {"host": path, "place": path in the cell,
-                "mode": "ro", or "cow" for a copy to change}
+                "mode": "ro", "cow" for a copy to change, or "rw" where the policy allows it}
     workdir     directory of the cell that the program begins in; None: /output
 
     A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
