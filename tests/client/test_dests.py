@@ -11,8 +11,9 @@ import sys
 import textwrap
 from pathlib import Path
 
+import cells
 import pytest
-from runners import fresh, run  # noqa: F401
+from runners import PACKAGE, fresh, run  # noqa: F401
 
 from hotcell import JobError
 from hotcell.adapters import allow as registry
@@ -463,3 +464,43 @@ def test_writers_of_the_callers_frames_go_below_the_destinations(work):
     with pytest.raises(Exception, match="cannot be sent|query"):
         run("query('n > 1')", g, ok_dests=["."])
     assert sorted(os.listdir(work.parent)) == ["secret", "work"] and os.listdir(work.parent / "secret") == ["file"]
+
+
+# ---- as an ordinary user ----
+
+OF_A_USER = """
+import asyncio, json, os, sys
+from hotcell.adapters import RunPython
+for name, mode in (("ro", 0o444), ("none", 0)):
+    open(name, "w").write("old")
+    os.chmod(name, mode)
+os.mkdir("rodir")
+open("rodir/x", "w").write("x")
+os.chmod("rodir", 0o555)
+said = []
+for code in json.loads(sys.argv[2]):
+    try:
+        asyncio.run(RunPython(g={}, tree=sys.argv[1], ok_dests=["."])("import os\\n" + code))
+        said.append(None)
+    except OSError as error:
+        said.append(str(error))
+print(json.dumps(said))
+"""
+
+
+def test_rights_count_as_outside(user):
+    work = cells.new_directory(user) / "work"
+    work.mkdir()
+    os.chown(work, user.uid, user.uid)
+    codes = ["open('ro', 'a')", "open('none')", "open('rodir/new', 'w')",
+             "os.chmod('ro', 0o600); open('ro', 'a').write('new'); os.chmod('ro', 0o444)",
+             "open('rodir/x', 'a').write('y')", "os.chmod('rodir', 0o755); os.unlink('rodir/x'); os.chmod('rodir', 0o500)",
+             "os.rename('ro', 'ro2'); os.unlink('none')"]
+    env = {"HOTCELL": str(cells.HOTCELL), "PYTHONPATH": str(PACKAGE), **user.environment()}
+    done = subprocess.run([sys.executable, "-c", OF_A_USER, cells.tree_path("base"), json.dumps(codes)], cwd=work, env=env, capture_output=True,
+                          text=True, check=False, **({} if user.uid == os.getuid() else {"user": user.uid, "group": user.uid, "extra_groups": []}))
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said[3:] == [None] * 4 and all("Permission denied" in text for text in said[:3]), (said, done.stderr)
+    assert (work / "ro2").read_text() == "oldnew" and oct((work / "ro2").stat().st_mode) == "0o100444"
+    assert oct((work / "rodir").stat().st_mode) == "0o40500" and sorted(os.listdir(work)) == ["ro2", "rodir"] and os.listdir(work / "rodir") == []

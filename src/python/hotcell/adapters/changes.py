@@ -140,6 +140,7 @@ class Changes:
     directories: List[Tuple[bytes, int]]    # made, with their modes, each before what is in it
     ready: List[Ready]
     modes: List[Tuple[bytes, int]]          # of what stays
+    opened: List[Tuple[bytes, int]]         # the caller's own directories that he may not write to: their modes at the end
 
     def __bool__(self) -> bool:
         return bool(self.away or self.directories or self.ready or self.modes)
@@ -184,7 +185,8 @@ def _prepare(root: int, hidden: int, changes: Changes) -> Dict[str, Any]:
     before = {text_of(path): _mark(entry) for path, entry in changes.expected.items()}
     return {"root": [state.st_dev, state.st_ino], "before": before, "away": [text_of(path) for path in changes.away],
             "directories": [[text_of(path), mode] for path, mode in changes.directories], "place": place,
-            "modes": [[text_of(path), mode] for path, mode in changes.modes]}
+            "modes": [[text_of(path), mode] for path, mode in changes.modes],
+            "opened": [[text_of(path), mode] for path, mode in changes.opened]}
 
 
 def _mark(entry: Optional[Entry]) -> Optional[List[Any]]:
@@ -305,6 +307,8 @@ class _Finish:
         self.made = {path.encode("latin-1") for path, _ in journal["directories"]}
 
     def run(self) -> None:
+        for path, mode in self.journal["opened"]:
+            self._try(self._set_mode, path.encode("latin-1"), mode | 0o700)
         away = [path.encode("latin-1") for path in self.journal["away"]]
         in_the_way = {path for path in away if path in self.new or path in self.made}
         first = [path for path in away if path in in_the_way or any(path.startswith(other + b"/") for other in in_the_way)]
@@ -317,7 +321,7 @@ class _Finish:
         for path in away:
             if path not in first:
                 self._try(self._remove, path)
-        modes = [*self.journal["directories"], *self.journal["modes"]]
+        modes = [*self.journal["opened"], *self.journal["directories"], *self.journal["modes"]]
         for path, mode in reversed(modes):
             self._try(self._set_mode, path.encode("latin-1"), mode)
 

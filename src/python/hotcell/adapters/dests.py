@@ -315,7 +315,7 @@ class _Told:
         self._room = os.fstat(data).st_size
         self._base = root.base
         self._rows: Dict[bytes, Dict[str, Any]] = {}
-        self._changes = Changes({}, [], [], [], [])
+        self._changes = Changes({}, [], [], [], [], [])
         self._waiting: Set[bytes] = set()  # paths that get something that is made ready
         if not isinstance(rows, list) or len(rows) > changes.MOST_ENTRIES:
             raise _bad("entries")
@@ -401,7 +401,7 @@ class _Told:
         size, mtime = _number(row.get("size"), 1 << 40), _number(row.get("mtime"), 1 << 62)
         parts = self._parts(row.get("parts"), size)
         old = self._base.get(path)
-        if row.get("within") is True and old is not None and old.kind == "file":
+        if row.get("within") is True and old is not None and old.kind == "file" and old.uid != os.geteuid():
             self._check_writable(path)
 
         def write(fd: int) -> None:
@@ -425,7 +425,8 @@ class _Told:
         return checked
 
     def _check_writable(self, path: bytes) -> None:
-        """As open() does outside: a file that the caller may not write is not replaced either."""
+        """As open() does outside: a file of another user that the caller may not write is not replaced either. The modes of
+        the caller's own have counted in the cell."""
         where = os.path.join(os.fsencode(f"/proc/self/fd/{self._root.fd}"), path)
         if not os.access(where, os.W_OK, effective_ids=True):
             raise self._refuse(path, "the file may not be written", errno.EACCES)
@@ -500,7 +501,7 @@ class _Told:
         for path in self._changes.away:
             if self._base[path].kind == "dir":
                 self._check_children(path)
-        for folder in folders:
+        for folder in sorted(folders):
             self._check_folder(folder)
 
     def _check_children(self, path: bytes) -> None:
@@ -513,6 +514,10 @@ class _Told:
         old = self._base.get(folder)
         if folder and (old is None or old.kind != "dir"):
             return  # it is made
+        if old is not None and old.uid == os.geteuid():
+            if old.mode & 0o300 != 0o300:  # the code has opened it for a time, as the caller could
+                self._changes.opened.append((folder, dict(self._changes.modes).get(folder, old.mode & 0o777)))
+            return
         where = os.path.join(os.fsencode(f"/proc/self/fd/{self._root.fd}"), folder)
         if not os.access(where, os.W_OK | os.X_OK, effective_ids=True):
             raise self._refuse(folder, "the directory may not be written", errno.EACCES)
