@@ -35,7 +35,7 @@ static void says_where_a_request_is_wrong(void **state)
         const char *text, *says;
     } rows[] = {
         {"{\"code\": \"1\", \"inputs\": {\"a\": \"/etc/passwd\"}}",
-         "request:1:31: inputs.a: expected an object with \"text\" or \"data\", got a string"},
+         "request:1:31: inputs.a: expected an object with \"text\", \"data\" or \"upload\", got a string"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"../x\", \"text\": \"\"}}}",
          "request:1:40: inputs.a.file: expected a file's name that does not begin with a dot"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x/y\", \"text\": \"\"}}}",
@@ -79,7 +79,7 @@ static void inputs_of_a_run_are_for_its_interpreter(void **state)
         const char *text, *says;
     } rows[] = {
         {"{\"code\": \"1\", \"inputs\": {\"a\": \"/etc/passwd\"}}",
-         "run:1:31: inputs.a: expected an object with \"text\" or \"data\", got a string"},
+         "run:1:31: inputs.a: expected an object with \"text\", \"data\" or \"upload\", got a string"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x.txt\", \"text\": \"\"}}}",
          "run:1:26: inputs.a: expected a file that is a variable's content: .csv, .json, .jsonl, .npy or "
          ".npz"},
