@@ -43,7 +43,7 @@ static void says_where_a_request_is_wrong(void **state)
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"data\": \"?\"}}}",
          "request:1:40: inputs.a.data: expected base64"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {}}}",
-         "request:1:31: inputs.a: expected either \"text\" or \"data\""},
+         "request:1:31: inputs.a: expected one of \"text\", \"data\" and \"upload\""},
         {"{\"code\": \"1\",\n \"policy\": \"./mine\"}", "request:2:12: policy: expected a name, got a path"},
         {"{\"code\": \"1\", \"tree\": \"/\"}", "request:1:23: tree: expected a name, got a path"},
         {"{\"code\": \"1\", \"output_dir\": \"x\"}", "request:1:15: 'output_dir' is not the sender's to say"},
@@ -80,9 +80,6 @@ static void inputs_of_a_run_are_for_its_interpreter(void **state)
     } rows[] = {
         {"{\"code\": \"1\", \"inputs\": {\"a\": \"/etc/passwd\"}}",
          "run:1:31: inputs.a: expected an object with \"text\", \"data\" or \"upload\", got a string"},
-        {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x.txt\", \"text\": \"\"}}}",
-         "run:1:26: inputs.a: expected a file that is a variable's content: .csv, .json, .jsonl, .npy or "
-         ".npz"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x.csv\", \"text\": \"\"}}, \"vars\": {\"a\": "
          "1}}",
          "run:1:72: vars: 'a': the name is given twice among inputs and vars"},
