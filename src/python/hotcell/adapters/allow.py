@@ -416,11 +416,11 @@ def registered_name(name: str) -> bool:
     return _name_in(name, __pytools__.get("", ())) is not None
 
 
-def explicit_names(owner: Any, with_policy: bool = False) -> Set[str]:
-    """The names of an owner that were allowed one by one. with_policy: only those that have a policy."""
+def explicit_names(owner: Any) -> Set[str]:
+    """The names of an owner that were allowed one by one."""
     entries = [entry for key in _keys_of(owner) for entry in __pytools__.get(key, ())]
-    paired = {entry[0] for entry in entries if isinstance(entry, tuple) and isinstance(entry[0], str)}
-    return paired if with_policy else paired | {entry for entry in entries if isinstance(entry, str)}
+    names = {entry[0] if isinstance(entry, tuple) else entry for entry in entries}
+    return {name for name in names if isinstance(name, str)}
 
 
 def registry_state() -> Any:

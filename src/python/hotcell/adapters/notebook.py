@@ -10,6 +10,7 @@ namespace by the rules of should_export. Nothing is ever pickled.
 from __future__ import annotations
 
 import ast
+import base64
 import builtins
 import contextlib
 import importlib
@@ -272,6 +273,7 @@ class RunPython:
         if not result.ok:
             raise _exception(result, values)
         sys.stderr.write(str(result.stderr))
+        _show_figures(result)
         exported = self._export(result, names, values)
         self._place_files(result)
         return exported
@@ -465,6 +467,15 @@ def _shell() -> Any:
 
 def _ipython_namespace() -> Optional[Dict[str, Any]]:
     return getattr(_shell(), "user_ns", None)
+
+
+def _show_figures(result: Result) -> None:
+    """Show the figures that the code has drawn, in IPython alone, and as PNG alone: other forms could run code in a page."""
+    shell = _shell()
+    for figure in result.figures if hasattr(shell, "display_pub") else ():
+        if figure.mime == "image/png":
+            data = base64.b64encode(figure.read()).decode()
+            shell.display_pub.publish(data={"image/png": data, "text/plain": figure.path}, metadata={})
 
 
 def create_pyrun_magic(shell: Any = None, pyrun: Optional[RunPython] = None) -> None:

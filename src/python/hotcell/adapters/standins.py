@@ -372,12 +372,10 @@ def _of_cell(module: str, path: str, own: Dict[str, Any], to: Mapping[str, Any],
 
 
 def _names_of_caller(owner: Any) -> Set[str]:
-    """The names of a library's module or class that stay with the caller: those that were allowed with a policy, and by their
-    names those of a library that reaches what the cell does not have."""
-    if isinstance(owner, type) and not issubclass(owner, PurePath):
-        return set()
-    of_caller = isinstance(owner, type) or owner.__name__.partition(".")[0] in REACHING
-    return {name for name in explicit_names(owner, with_policy=not of_caller) if not name.startswith("_")}
+    """The names of a library's module or class that stay with the caller: of what reaches what the cell does not have, those that
+    were allowed one by one."""
+    reaches = issubclass(owner, PurePath) if isinstance(owner, type) else owner.__name__.partition(".")[0] in REACHING
+    return {name for name in explicit_names(owner) if not name.startswith("_")} if reaches else set()
 
 
 def _doc(value: Any) -> str:
