@@ -615,6 +615,48 @@ def test_who_denies_can_be_overruled_by_the_caller():
         registry.set_data()
 
 
+@pytest.mark.parametrize("session", [False, True])
+def test_what_runs_now_can_be_seen(session):
+    seen, asked = [], []
+
+    def look(): seen.append(registry.audit_state())
+
+    async def later():
+        await asyncio.sleep(0)
+        look()
+    allow(look, later)
+
+    def hook(info): asked.append(info.origin)
+    with contextlib.closing(RunPython(g={"look": look, "later": later, "print_": print}, tree="base", session=session, pre_deny=hook)) as runner:
+        async def main():
+            asyncio.current_task().set_name("the first")
+            await runner("look()\nawait later()")
+            with pytest.raises(PermissionError, match="print_ is not allowed"):
+                await runner("print_(1)")
+        asyncio.run(main())
+    assert [[call["name"] for call in state["calls"]] for state in seen] == [["look"], ["later"]]
+    assert all(f"the first at {__file__}:" in text for text in (asked[0], seen[0]["calls"][0]["origin"]))
+    assert seen[0]["tools"] and seen[0]["write_types"][0] == "dict" and registry.audit_state()["calls"] == []
+
+
+def test_modules_that_code_may_not_import_and_definitions():
+    for code, options in (("import safepyrun", {}), ("import fastaudit", {}), ("def f(): pass", {"ban_defs": True}), ("class A: pass", {"ban_defs": True}),
+                          ("import json", {"ban_imports": ["json"]}), ("from json import dumps", {"ban_imports": ["json"]})):
+        with pytest.raises(PermissionError, match="is not allowed by this policy"):
+            run(code, **options)
+    assert run("import json\njson.dumps(1)", ban_imports=["csv"], ban_defs=True) == "1"
+
+
+def test_a_name_of_the_callers_is_not_the_builtin_one():
+    import re
+    assert run("compile('a')", {"compile": re.compile}) == re.compile("a")
+    for g in ({}, {"compile": compile}):
+        with pytest.raises(PermissionError, match="compile"):
+            run("compile('a', 'b', 'exec')", g)
+    with pytest.raises(PermissionError, match="eval"):
+        run("compile('a')\neval('1')", {"compile": re.compile})
+
+
 @pytest.mark.parametrize("url, good", [
     ("https://example.org", True), ("https://EXAMPLE.org./x?y#z", True), ("https://example.org:8443/", True),
     ("https://sub.all.net/", True), ("https://all.net/", True), ("http://example.org/", False), ("https://example.org.evil.net/", False),

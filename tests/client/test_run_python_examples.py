@@ -174,6 +174,8 @@ def test_the_page_of_examples(show):
     for code in ("class A:\n    def __init__(self): os.unlink('/unsafe')\nA()", "def f(): os.unlink('/unsafe')\nf()"):
         show(f"with expect_fail(PermissionError):\n    await pyrun('''\n{code}''')")
     assert show("%%py\nre.compile(\"a\")")[0].pattern == "a"
+    show("from re import compile")
+    assert show("await pyrun('compile(\"a\")')")[0].pattern == "a"
     assert show("%%py\nasync def agen():\n    for x in [1,2]: yield x\nres = []\nasync for x in agen(): res.append(x)\nres") == ([1, 2], "")
     assert show("%%py\nimport asyncio\nasync def fetch(n): return n * 10\nprint(string.ascii_letters)\n"
                 "await asyncio.gather(fetch(1), fetch(2), fetch(3))") == ([10, 20, 30], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

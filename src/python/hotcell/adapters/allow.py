@@ -5,6 +5,7 @@ The registry and every check live in the caller's process; nothing in a cell can
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import sys
@@ -165,7 +166,8 @@ class CallInfo:
 
 @dataclass(frozen=True)
 class DenyInfo:
-    """A call of a tool that is about to be denied. `event` is "tool"; `data` is the data of the run."""
+    """A call of a tool that is about to be denied. `event` is "tool"; `data` is the data of the run; `origin` says which task of the
+    caller's has asked for the run, and where."""
 
     event: str
     message: str
@@ -173,12 +175,15 @@ class DenyInfo:
     obj: Any
     ok_dests: Dests
     data: Mapping[str, Any]
+    origin: str = ""
 
 
 # True: the call is allowed. ...: this objection is dropped, those of other policies are not. Anything else: denied.
 PreDeny = Callable[[DenyInfo], Any]
 _default_data: Dict[str, Any] = {}
 _run_data: ContextVar[Optional[Mapping[str, Any]]] = ContextVar("hotcell_run_data", default=None)
+_origin: ContextVar[str] = ContextVar("hotcell_origin", default="")
+_running: Dict[object, Tuple[str, str]] = {}  # calls that run -> name, origin
 _pre_deny: ContextVar[Optional[PreDeny]] = ContextVar("hotcell_pre_deny", default=None)
 
 
@@ -198,10 +203,29 @@ def asks_before_denial() -> bool:
     return _pre_deny.get() is not None
 
 
-def begin_run(data: Optional[Mapping[str, Any]], pre_deny: Optional[PreDeny]) -> None:
+def begin_run(data: Optional[Mapping[str, Any]], pre_deny: Optional[PreDeny], origin: str = "") -> None:
     """Set the data of a run; called in the context from which the run's tools will be called."""
     _run_data.set(data)
     _pre_deny.set(pre_deny)
+    _origin.set(origin)
+
+
+@contextlib.contextmanager
+def track_call(name: str) -> Iterator[None]:
+    """For a block in which a call of the caller's runs: audit_state() lists the call."""
+    key = object()
+    _running[key] = (name, _origin.get())
+    try:
+        yield
+    finally:
+        del _running[key]
+
+
+def audit_state() -> Dict[str, Any]:
+    """What is allowed and what runs at this moment, for debugging: "calls" of the caller's functions that run, each with the origin
+    of its run; "tools" as the document lists them; the default "data"; the types that code may change, "write_types"."""
+    return {"calls": [{"name": name, "origin": origin} for name, origin in list(_running.values())], "tools": describe_tools(),
+            "data": dict(_default_data), "write_types": [type_name(kind) for kind in _write_types]}
 
 
 def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: Dests) -> None:
@@ -216,7 +240,7 @@ def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: 
     left = []
     hook = _pre_deny.get()
     for message in dict.fromkeys(objections):
-        answer = hook(DenyInfo("tool", message, call, obj, ok_dests, run_data())) if hook is not None else None
+        answer = hook(DenyInfo("tool", message, call, obj, ok_dests, run_data(), _origin.get())) if hook is not None else None
         if answer is True:
             return
         if answer is not ...:
@@ -384,7 +408,9 @@ class AllowChecked:
             obj = None if isinstance(bound, (ModuleType, type)) else bound
         call = CallInfo(_name_of(_owner(self.fn)), registered_as(self.fn)[1], args, kwargs, self.fn)
         decide([_NotAllowed(self._name or call.name)] if policies is None else policies, call, obj, self.ok_dests)
-        return self.fn(*args, **kwargs)
+        with track_call(call.name):
+            value = self.fn(*args, **kwargs)
+        return _tracked(call.name, value) if inspect.iscoroutine(value) else value
 
     def _policies(self) -> Optional[List[AllowPolicy]]:
         """The policies to call, each once; None if nothing allows the callable."""
@@ -400,6 +426,11 @@ class AllowChecked:
             found.append([])
         several = [policies for policies in found if policies is not None]
         return list({id(policy): policy for policies in several for policy in policies}.values()) if several else None
+
+
+async def _tracked(name: str, work: Any) -> Any:
+    with track_call(name):
+        return await work
 
 
 def _name_of(owner: Any) -> str:

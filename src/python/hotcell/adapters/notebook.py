@@ -10,6 +10,7 @@ namespace by the rules of should_export. Nothing is ever pickled.
 from __future__ import annotations
 
 import ast
+import asyncio
 import base64
 import builtins
 import contextlib
@@ -42,16 +43,16 @@ from ..tools import run_to_end
 from ..values import MIME
 from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
-                    PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, begin_run,
-                    chk_dest, default_write_types, describe_tools, registry_state, run_data, set_data, type_name)
+                    PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, audit_state,
+                    begin_run, chk_dest, default_write_types, describe_tools, registry_state, run_data, set_data, track_call, type_name)
 from .live import Live
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json
 
 __all__ = [
     "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "OpenWritePolicy", "PathWritePolicy",
     "PosAllowPolicy", "PosWritePolicy", "RunPython", "UrlPolicy", "WritePolicy", "allow", "allow_matplotlib", "allow_write",
-    "allow_write_types", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension", "run_data",
-    "set_data", "should_export", "skills", "srcfn",
+    "allow_write_types", "audit_state", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension",
+    "run_data", "set_data", "should_export", "skills", "srcfn", "track_call",
 ]
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
@@ -64,6 +65,7 @@ OS_ERROR = re.compile(r"\[Errno (\d{1,4})\] ([^\n]*?)(?:: ('(?:[^'\\\n]|\\.)*'|\
 FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "ASCII")
 SOURCES = 10           # that linecache keeps
 CHANGING = (list, dict, set, bytearray, SimpleNamespace)  # types whose values the cell has copies of, which code can change
+DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # as in the policy "notebook"
 HELPERS = ("python", "allow")  # names of the host's, that never come back
 
 default_ok_dests: Sequence[str] = ()
@@ -101,6 +103,14 @@ def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
         return True
     old = g.get(name)
     return not callable(old) and not isinstance(old, ModuleType)
+
+
+def _origin() -> str:
+    """Which task asks for a run, and where: of the frames that wait for it, the nearest one outside of this package."""
+    task = asyncio.current_task()
+    frames = task.get_stack(limit=1) if task is not None else []
+    place = f" at {frames[0].f_code.co_filename}:{frames[0].f_lineno}" if frames else ""
+    return f"{task.get_name() if task is not None else 'no task'}{place}"
 
 
 # ---- what the code names ----
@@ -191,14 +201,16 @@ class RunPython:
 
     def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
                  policy: Optional[str] = None, tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
-                 pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None,
-                 binary: Optional[PathLike] = None) -> None:
+                 pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None, ban_defs: bool = False,
+                 ban_imports: Iterable[str] = (), binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
         ok_dests: where files may go: "." and directories above the current one; None: anywhere; default: nowhere.
         pre_deny: is asked with a DenyInfo before a call of a function of the caller's is denied, see there.
         session: run all code in one session, so that functions, classes and objects of any type stay for later runs;
         a run that is killed costs only itself, and close() ends it. False, or None if the user's configuration does not
         say otherwise: each run has a fresh cell.
+        ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
+        the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
         config = _read_config()
         self.g = _ipython_namespace() if g is None else g
@@ -212,6 +224,8 @@ class RunPython:
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
+        self._bans: Dict[str, Any] = {"imports": {"deny+": list(ban_imports)}} if list(ban_imports) else {}
+        self._banned = ["def", "class"] if ban_defs else []
         self._desk = Desk(self._namespace, self.ok_dests)  # of the session
         self._live: Optional[Live] = None
         if session or session is None and config.session:
@@ -223,7 +237,7 @@ class RunPython:
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
-        begin_run(data, self._pre_deny)
+        begin_run(data, self._pre_deny, _origin())
         names, state = _Names(code), registry_state()
         desk = self._desk if self._live is not None else Desk(self._namespace, self.ok_dests)
         desk.with_sources = "getsource" in code
@@ -233,7 +247,7 @@ class RunPython:
             return await self._run_live(self._live, code, names, values, state)
         directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
         try:
-            policy = {**self._rules(filename=srcfn(code)), "prelude": {"code": PRELUDE if values.plan else QUIET}}
+            policy = {**self._rules(filename=srcfn(code)), **self._calls(names), "prelude": {"code": PRELUDE if values.plan else QUIET}}
             given: Dict[str, Any] = {}
             if values.plan:
                 given = {"vars": {**values.vars, "hotcell_plan": values.plan}, "tools": [desk.tool()]}
@@ -283,10 +297,16 @@ class RunPython:
         writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
         permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
         return {
-            "name": Path(self._policy).stem, "extends": self._policy,
-            "code": {**code, "write_types": [type_name(kind) for kind in default_write_types()]},
+            "name": Path(self._policy).stem, "extends": self._policy, **self._bans,
+            "code": {**code, **({"ban": self._banned} if self._banned else {}), "write_types": [type_name(kind) for kind in default_write_types()]},
             "files": {"write": writable, "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
         }
+
+    def _calls(self, names: _Names) -> Dict[str, Any]:
+        """The rule on calls by name: of the policy's names, those that the caller's namespace has for something else may be called."""
+        space = self._namespace()
+        own = {name for name in DENIED_CALLS if name in names.used and name in space and space[name] is not getattr(builtins, name)}
+        return {"calls": {"deny": sorted(DENIED_CALLS - own)}} if own and self._policy == "notebook" else {}
 
     def _may_write(self, path: str) -> bool:
         try:

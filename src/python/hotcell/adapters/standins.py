@@ -115,6 +115,7 @@ class Desk:
                 raise RuntimeError(f"the code has stand-ins of {MOST_LENT} objects of the caller's, and can have no more")
             self._numbers[key] = len(self._lent)
             self._lent.append(lent)
+        self._lent[self._numbers[key]] = lent  # what an attribute is may have changed
         return self._numbers[key]
 
     def _described(self, value: Any, to: Mapping[str, Any], name: str) -> Optional[Dict[str, Any]]:
