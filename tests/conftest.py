@@ -21,7 +21,7 @@ NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 # few of those that run hotcell as an ordinary user, too.
 LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_analysis_policy",
         "test_charts_policy", "test_statistics_policy", "test_notebook_policy", "test_hotcell_runner", "test_async_code_executor",
-        "test_script_executor", "test_run_python", "test_run_python_sessions", "test_run_python_examples",
+        "test_examples_of_adapters", "test_script_executor", "test_run_python", "test_run_python_sessions", "test_run_python_examples",
         "test_standins", "test_python_tools", "test_figures", "test_chart_data", "test_deadline",
         "test_report_browser", "test_doctor", "test_hostile_shim", "test_all_system_calls", "test_injected_faults", "test_cgroups",
         "test_systemd_scopes", "test_soak", "test_vm", "test_bench", "test_mcp_client", "test_openapi_tools", "test_daemon_chaos", "test_daemon_load",
@@ -40,7 +40,8 @@ MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "tes
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
 # otherwise in them and is quick ("warm"); the drill is in test_warm_cells.
 CONTAINED = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_side_channels", "test_hostile_programs",
-             "test_doctor_drill", "test_policy_system_calls", "test_output", "test_language_escapes", "test_host_memory"}
+             "test_doctor_drill", "test_policy_system_calls", "test_directories", "test_copies", "test_written_directories",
+             "test_output", "test_language_escapes", "test_host_memory"}
 WARM = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_stdin"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.

@@ -24,6 +24,7 @@ int hc_cmd_mcp(int argc, char **argv);
 int hc_cmd_tree(int argc, char **argv);
 int hc_cmd_policy(int argc, char **argv);
 int hc_cmd_verify(int argc, char **argv);
+int hc_cmd_workspace(int argc, char **argv);
 int hc_cmd_report(int argc, char **argv);
 int hc_cmd_jobs(int argc, char **argv);
 int hc_cmd_order(int argc, char **argv); /* cancel, hold, release, drain, resume: argv[0] */
@@ -37,5 +38,11 @@ int hc_wants_help(int argc, char **argv);
 /* Prints to standard error an error of usage and where help is. `command`: "tree build"; "" for hotcell
  * itself. Returns HC_EXIT_USAGE. */
 int hc_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+struct option;
+
+/* The same for an option that the command does not have (`given`: the argument), with the nearest name of
+ * `options`. */
+int hc_unknown_option(const char *command, const struct option *options, const char *given);
 
 #endif

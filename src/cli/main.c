@@ -22,6 +22,7 @@ static const struct hc_command commands[] = {
     {"tree", "build, list, verify and remove trees", hc_cmd_tree},
     {"policy", "show and check policies", hc_cmd_policy},
     {"verify", "check a manifest's signature and files", hc_cmd_verify},
+    {"workspace", "show, apply or drop what a job changed in a copy", hc_cmd_workspace},
     {"report", "make pages for people who review jobs", hc_cmd_report},
     {"jobs", "list jobs of hotcelld, or show one", hc_cmd_jobs},
     {"cancel", "end jobs and sessions of hotcelld", hc_cmd_order},
@@ -40,7 +41,7 @@ static void print_help(void)
 {
     (void)puts("usage: hotcell COMMAND [ARGUMENT]...\n       hotcell COMMAND --help\n\nCommands:");
     for (size_t i = 0; i < COMMANDS; i++)
-        (void)printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
+        (void)printf("  %-9s  %s\n", commands[i].name, commands[i].summary);
     (void)puts("\n  --version, --help");
 }
 

@@ -29,7 +29,7 @@
 #define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
 
 static const struct {
-    const char *path; /* in the cell */
+    const char *path; /* a path in the cell */
     uint64_t access;  /* rights below it, LANDLOCK_ACCESS_FS_* */
     const char *why;  /* the reason, a phrase */
     bool counted;     /* the rule applies only if a cgroup counts the cell's memory */
@@ -89,14 +89,16 @@ static int allow_shim(int ruleset, int shim_fd, struct hc_error *err)
     return err->sys == EBADFD ? 0 : -1;
 }
 
-/* Reading a directory of the host, whose mount is read-only besides. */
-static int allow_dirs(int ruleset, const struct hc_plan *plan, struct hc_error *err)
+/* Allow reading directories of the host, whose mounts are read-only besides, and changing copies, in which only
+ * files and directories can be made. */
+static int allow_dirs(int ruleset, const struct hc_plan *plan, uint64_t handled, struct hc_error *err)
 {
     for (size_t i = 0; i < plan->dir_count; i++) {
         hc_autofd fd = open(plan->dirs[i].place, O_PATH | O_CLOEXEC);
         if (fd < 0)
             return hc_fail(err, errno, "open %s", plan->dirs[i].place);
-        if (add_rule(ruleset, fd, READ, plan->dirs[i].place, err) < 0)
+        uint64_t access = plan->dirs[i].mode == HC_DIR_RO ? READ : READ | WRITE;
+        if (add_rule(ruleset, fd, access & handled, plan->dirs[i].place, err) < 0)
             return -1;
     }
     return 0;
@@ -126,7 +128,7 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         if (add_rule(ruleset, fd, access, rules[i].path, err) < 0)
             return -1;
     }
-    if (allow_shim(ruleset, shim_fd, err) < 0 || allow_dirs(ruleset, plan, err) < 0)
+    if (allow_shim(ruleset, shim_fd, err) < 0 || allow_dirs(ruleset, plan, handled, err) < 0)
         return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "apply Landlock");

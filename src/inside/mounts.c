@@ -162,6 +162,19 @@ static int make_place(int root, const char *place, struct hc_error *err)
     }
 }
 
+/* Detach what stands on the tree's /output. The kernel does that by path alone. */
+static int detach_output(int root, struct hc_error *err)
+{
+    hc_autofd before = open(".", O_PATH | O_CLOEXEC);
+    if (before < 0 && errno == EACCES) /* the cell's user may not enter it, nor find anything from there */
+        before = open("/", O_PATH | O_CLOEXEC);
+    if (before < 0)
+        return hc_fail(err, errno, "open the working directory");
+    if (fchdir(root) < 0 || umount2("output", MNT_DETACH | UMOUNT_NOFOLLOW) < 0 || fchdir(before) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "detach what stands on /output");
+    return 0;
+}
+
 /* Make a read-only overlay file system of the mount `top` over `bottom`, a path below `root`. The kernel
  * finds layers by path alone: `top` stands on the tree's empty /output meanwhile. */
 static int make_overlay(int root, int top, const char *bottom, uint64_t attr, struct hc_error *err)
@@ -170,6 +183,8 @@ static int make_overlay(int root, int top, const char *bottom, uint64_t attr, st
     (void)snprintf(layers, sizeof layers, "output:%s", bottom);
     const struct hc_fs_option opts[] = {{"lowerdir", 0, layers}, {NULL, 0, NULL}};
     hc_autofd before = open(".", O_PATH | O_CLOEXEC);
+    if (before < 0 && errno == EACCES) /* the cell's user may not enter it, nor find anything from there */
+        before = open("/", O_PATH | O_CLOEXEC);
     if (before < 0)
         return hc_fail(err, errno, "open the working directory");
     if (hc_fs_attach(top, root, "output", err) < 0)
@@ -184,7 +199,7 @@ static int make_overlay(int root, int top, const char *bottom, uint64_t attr, st
     return hc_take(&fd);
 }
 
-/* A root that has all of the tree, and empty directories for the host's directories to be mounted on. */
+/* Make a root that has all of the tree, and empty directories on which the host's directories are mounted. */
 static int make_root_with_places(const struct hc_plan *plan, int tree, struct hc_error *err)
 {
     hc_autofd places = make_tmpfs(plan, 1 << 20, MOST_PLACE_DIRS, QUIET, err);
@@ -215,26 +230,73 @@ static int attach_root(const struct hc_plan *plan, struct hc_error *err)
     return hc_take(&root);
 }
 
-/* A directory of the host is never mounted itself, but below an overlay that only reads: so its FIFOs and
- * sockets lead to nobody on the host, and locks are the cell's own. */
+static int attach_at_place(const struct hc_dir_source *dir, int mount, int root, struct hc_error *err)
+{
+    if (hc_path_covers("/tmp", dir->place) && make_place(root, dir->place, err) < 0)
+        return -1;
+    return hc_fs_attach(mount, root, dir->place + 1, err);
+}
+
+/* A directory of the host is not mounted itself, but below an overlay that only reads: so its FIFOs and
+ * sockets lead to no process of the host, and locks are the cell's own. Only a directory that
+ * the policy lets the program write to is mounted. */
 static int attach_dir(const struct hc_dir_source *dir, int root, struct hc_error *err)
 {
     hc_autofd fd = mount_of_source(&dir->from, err);
     if (fd < 0 && err->sys == EINVAL)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "other file systems are mounted in it: give directories that have none");
+    if (fd >= 0 && dir->mode == HC_DIR_RW)
+        return attach_at_place(dir, fd, root, err);
     hc_autofd shown = fd < 0 ? -1 : make_overlay(root, fd, "input", dir->from.attr, err);
-    if (shown < 0 || (hc_path_covers("/tmp", dir->place) && make_place(root, dir->place, err) < 0))
+    return shown < 0 ? -1 : attach_at_place(dir, shown, root, err);
+}
+
+static int attach_copy(const struct hc_dir_source *dir, int root, size_t number, struct hc_error *err)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "output/%zu", number);
+    hc_autofd fd = hc_open_tree(root, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    return fd < 0 ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the mount of a copy")
+                  : attach_at_place(dir, fd, root, err);
+}
+
+/* Copies of directories have one tmpfs, which stands on the tree's empty /output until each is at its place.
+ */
+static int attach_copies(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    const struct hc_limits *l = &plan->policy->limits;
+    size_t count = 0;
+    char name[8];
+    for (size_t i = 0; i < plan->dir_count; i++)
+        count += plan->dirs[i].mode == HC_DIR_COW;
+    if (!count)
+        return 0;
+    hc_autofd space =
+        make_tmpfs(plan, l->output_bytes, l->output_files + (int64_t)count, QUIET | MOUNT_ATTR_NOEXEC, err);
+    if (space < 0 || hc_fs_attach(space, root, "output", err) < 0)
         return -1;
-    return hc_fs_attach(shown, root, dir->place + 1, err);
+    for (size_t i = 0; i < plan->dir_count; i++) {
+        (void)snprintf(name, sizeof name, "%zu", i);
+        if (plan->dirs[i].mode != HC_DIR_COW)
+            continue;
+        if (mkdirat(space, name, 0755) < 0)
+            return hc_fail(err, errno, "make a copy");
+        if (attach_copy(&plan->dirs[i], root, i, err) < 0)
+            return -1;
+    }
+    hc_autofd readable = openat(space, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (readable < 0)
+        return hc_fail(err, errno, "open the copies");
+    return detach_output(root, err) < 0 ? -1 : hc_inside_offer_copies(plan, readable, err);
 }
 
 static int attach_dirs(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     for (size_t i = 0; i < plan->dir_count; i++)
-        if (attach_dir(&plan->dirs[i], root, err) < 0)
+        if (plan->dirs[i].mode != HC_DIR_COW && attach_dir(&plan->dirs[i], root, err) < 0)
             return hc_ctx(err, "directory %.200s", plan->dirs[i].from.path);
-    return 0;
+    return attach_copies(plan, root, err);
 }
 
 /* The tree becomes "/" and the host's root goes: see pivot_root(2), "pivot_root(".", ".")". */
@@ -252,7 +314,7 @@ static int enter_root(int root, const char *workdir, struct hc_error *err)
     return 0;
 }
 
-/* A descriptor for reading directories: those of fsmount and open_tree are O_PATH. */
+/* Open a directory for reading: descriptors of fsmount and open_tree are O_PATH. */
 static int reopen_dir(const char *path, struct hc_error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -290,7 +352,8 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     return 0;
 }
 
-/* Mount a tmpfs twice: the cell has the read-only mount. Returns a directory of the other one. */
+/* Mount one tmpfs twice: the cell gets the read-only mount. Returns a directory of the writable one, for
+ * inputs. */
 static int renew_input(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     hc_autofd fd = make_tmpfs(plan, HC_WARM_INPUT_BYTES, HC_MAX_INPUTS + 2,

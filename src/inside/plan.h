@@ -41,6 +41,7 @@ struct hc_source {
 struct hc_dir_source {
     struct hc_source from;
     const char *place; /* absolute path in the cell; borrowed */
+    enum hc_dir_mode mode;
 };
 
 struct hc_plan {
@@ -73,8 +74,10 @@ enum hc_sync_kind {
     HC_SYNC_BORN,   /* child of a zygote to launcher: it has started, and waits for HC_SYNC_GO */
     HC_SYNC_KEPT, /* child to launcher, with descriptors: roots of /output and /tmp, control channel, and root
                      of /input in a warm cell */
-    HC_SYNC_FACTS, /* child to launcher: about to exec; the facts that it read back */
-    HC_SYNC_ERROR, /* child to launcher: the launch has failed */
+    HC_SYNC_COPIES, /* child to launcher, with a descriptor: the directory for copies of directories; the
+                       child waits for HC_SYNC_GO */
+    HC_SYNC_FACTS,  /* child to launcher: about to exec; the facts that it read back */
+    HC_SYNC_ERROR,  /* child to launcher: the launch has failed */
 };
 
 /* Facts about itself that the child read back after the last step, before exec. */
@@ -127,6 +130,9 @@ void hc_inside_copy(const struct hc_plan *plan);
 /* Clone the mount of a source, with its attributes, as a detached mount. `same`: look `path` up again and
  * compare with `fd` (for the child). Returns a descriptor that the caller owns. (mounts.c) */
 int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
+
+/* Hand the launcher the directory for copies, and wait until it has filled them. (inside.c) */
+int hc_inside_offer_copies(const struct hc_plan *plan, int space_fd, struct hc_error *err);
 
 /* Build the root of the cell: tree, /dev, /input, /output, /tmp, and a zygote's /proc; the host's root is
  * detached. Sets the roots of /output and /tmp and the detached mount of the shim, owned by the caller.

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "job/job.h"
 #include "job/tool_call.h"
+#include "manifest/changes.h"
 #include "manifest/denial.h"
 #include "manifest/samples.h"
 #include "manifest/usage.h"
@@ -68,9 +69,11 @@ struct hc_manifest_input {
 
 /* A directory of the host that the program found in its cell. */
 struct hc_manifest_dir {
-    char *host;       /* its real path on the host, behind all links; owned */
-    char *place;      /* path in the cell; owned */
-    const char *mode; /* static */
+    char *host;                 /* its real path on the host, behind all links; owned */
+    char *place;                /* path in the cell; owned */
+    const char *mode;           /* static */
+    struct hc_changes *changes; /* of a copy: what the program changed in it; owned. NULL: it had no copy, or
+                                   the launch failed */
 };
 enum { /* numbers of the rows of layer.def */
 #define HC_LAYER_ROW(name, text) HC_LAYER_##name,
@@ -110,10 +113,12 @@ struct hc_manifest {
     int64_t skipped_more;                /* number of skipped files that are not listed */
     int64_t code_bytes;                  /* size of the program */
     char code_sha256[HC_SHA256_HEX]; /* of the program as the caller gave it; empty: there is no program */
-    char *code_path;       /* the saved program, relative to the output directory; owned; NULL: not saved */
-    int64_t kept_bytes;    /* sizes of the saved program and of its record together; not printed */
-    char warnings[8][256]; /* sentences about the job; one of them may begin with HC_CODE_LOST */
-    size_t warning_count;  /* used entries of `warnings` */
+    char *code_path;    /* the saved program, relative to the output directory; owned; NULL: not saved */
+    int64_t kept_bytes; /* sizes of the saved program and of its record together; not printed */
+    /* Sentences about the job; one of them may begin with HC_CODE_LOST. The array has room for each sentence
+     * that a launch can write, so that those that a program causes never take the place of others. */
+    char warnings[24][256];
+    size_t warning_count;      /* used entries of `warnings` */
     struct hc_denials denials; /* actions that were refused */
     struct hc_tool_log tools;  /* calls of tools, in their order */
     struct hc_job_usage usage; /* resources that the job used, in all */
@@ -162,12 +167,17 @@ int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t
 int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
 
 /* The result in the older runner's form, with its four keys: exit_code, figure_paths, code_paths, truncated.
- */
-int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err);
+ * Paths begin with `dir`, the output directory. */
+int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struct hc_buf *out,
+                             struct hc_error *err);
 
 /* Check a manifest's signature. 0: it is signed with this key. -1: HC_EXIT_GUEST if the signature does not
  * match or is missing, HC_EXIT_DATA if `j` is not a manifest. */
 int hc_manifest_verify(const struct hc_json *j, const void *key, size_t key_len, struct hc_error *err);
+
+/* A file's name as a string of a manifest, owned by the caller; *escaped: whether it had to be escaped. NULL:
+ * no memory. */
+cJSON *hc_name_print(const char *name, bool *escaped);
 
 /* Undo the escapes of a file's name that is listed as "escaped", in place: the result is never longer. */
 void hc_name_unescape(char *name);

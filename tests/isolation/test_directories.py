@@ -312,6 +312,25 @@ def test_nothing_is_left_of_a_job_with_directories(data):
 
 # ---- which are refused ----
 
+def test_links_of_other_users_are_not_followed(user, data):
+    """Whoever owns a link on the way decides where it leads: only the caller and root may."""
+    cells.need_root()
+    folder = data.parent
+    program = "print(open('/data/words.txt').read())"
+    for name, target in (("own", data), ("chain", "own"), ("up", "./own/../own"), ("roots", data), ("foreign", data), ("inner", "foreign")):
+        (folder / name).symlink_to(target)
+        os.lchown(folder / name, *((4711, 4711) if name == "foreign" else (0, 0) if name == "roots" else (user.uid, user.uid)))
+    (folder / "loop").symlink_to("loop")
+    for name in ("own", "chain", "up", "roots", "own/../roots/."):
+        assert cells.run(program, "--dir", f"{folder}/{name}:/data", user=user).stdout == "words\n", name
+    assert (folder / "foreign" / "words.txt").read_text() == "words"
+    for name in ("foreign", "inner", "foreign/below", "own/../foreign/", "chain/../inner/below"):
+        text = refusal(user, "--dir", f"{folder}/{name}:/data")
+        assert "'foreign' is a symbolic link of another user (uid 4711)" in text, text
+    assert "Too many levels" in refusal(user, "--dir", f"{folder}/loop:/data")
+    assert "too long" in refusal(user, "--dir", "/" + "a" * 300) and "too long" in refusal(user, "--dir", "/a" * 3000)
+
+
 @pytest.mark.parametrize("host", ["/", "/proc", "/proc/1", "/sys", "/dev", "/dev/pts", "/sys/kernel", "/etc", "/run"])
 def test_what_holds_more_than_data_is_refused(user, host):
     text = refusal(user, "--dir", f"{host}:/data")
@@ -337,7 +356,7 @@ def test_places_that_are_taken_are_refused(data, place, why):
 def test_wrong_directories_get_one_line(data):
     assert "No such file" in refusal(None, "--dir", f"{data}/missing")
     assert "expected a directory" in refusal(None, "--dir", f"{data}/words.txt")
-    assert "expected the mode ro" in refusal(None, "--dir", f"{data}:/a:w")
+    assert "expected the mode ro, cow or rw" in refusal(None, "--dir", f"{data}:/a:w")
     assert "given twice" in refusal(None, "--dir", f"{data}:/a", "--dir", f"{data}/below:/a/b")
     assert "more than 16" in refusal(None, *[word for i in range(17) for word in ("--dir", f"{data}:/a{i}")])
     assert "expected a value" in refusal(None, "--dir", "") or "empty string" in refusal(None, "--dir", "")

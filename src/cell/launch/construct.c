@@ -1,4 +1,5 @@
-/* From clone3 to the running shim: the launcher's side of inside.c. */
+/* The launcher's side of inside.c: start the cell's first process with clone3, and check it until it executes
+ * the shim. */
 #include "cell/launch/launch.h"
 
 #include "base/kernel.h"
@@ -44,7 +45,7 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
     }
     pid_t pid = hc_clone3(&args);
     if (pid == 0) {
-        hc_close_fd(&l->sync_fd); /* else the child would never see the launcher close it */
+        hc_close_fd(&l->sync_fd); /* the launcher's end: else the child would not see it closed */
         hc_inside(&l->plan);
     }
     /* clone(2): with ENOSPC the kernel means a limit such as user.max_user_namespaces, not a disk. */
@@ -120,13 +121,27 @@ static int check_layers(struct hc_launch *l, const struct hc_facts *facts, struc
     return poll(&first, 1, ENDING_MS) == 1 ? fail_ended_early(l, err) : -1;
 }
 
-static int await_construction(struct hc_launch *l, struct hc_error *err)
+static int say_go(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_sync go = {.kind = HC_SYNC_GO};
-    if (write_id_maps(l, err) < 0)
+    return TEMP_FAILURE_RETRY(send(l->sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0
+               ? hc_fail(err, errno, "start the cell's first process")
+               : 0;
+}
+
+/* The cell waits meanwhile: its working directory may be in a copy. */
+static int fill_copies(struct hc_launch *l, int space_fd_taken, struct hc_error *err)
+{
+    l->space_fd = space_fd_taken;
+    if (l->space_fd < 0)
+        return hc_fail(err, 0, "the cell's first process has sent no directory for copies");
+    return hc_launch_fill_copies(l, err) < 0 ? -1 : say_go(l, err);
+}
+
+static int await_construction(struct hc_launch *l, struct hc_error *err)
+{
+    if (write_id_maps(l, err) < 0 || say_go(l, err) < 0)
         return -1;
-    if (TEMP_FAILURE_RETRY(send(l->sync_fd, &go, sizeof go, MSG_NOSIGNAL)) < 0)
-        return hc_fail(err, errno, "start the cell's first process");
     bool checked = false;
     for (;;) {
         struct hc_arrival a;
@@ -137,6 +152,8 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
             return checked ? 0 : fail_ended_early(l, err);
         if (a.msg.kind == HC_SYNC_ERROR)
             return hc_sync_failure(&a, err);
+        if (a.msg.kind == HC_SYNC_COPIES && fill_copies(l, a.fds[0], err) < 0)
+            return -1;
         if (a.msg.kind == HC_SYNC_KEPT) {
             l->output_fd = a.fds[0];
             l->tmp_fd = a.fds[1];

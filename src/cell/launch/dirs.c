@@ -1,5 +1,5 @@
-/* Directories of the host in a cell: which may be given, where they stand, and what the guest may read. They
- * are opened once, and everything else is asked of the descriptor. */
+/* Directories of the host that a job gets: check them and their places in the cell, and make them readable
+ * for the guest. Each is opened once; all checks are of the open directory. */
 #include "cell/launch/launch.h"
 
 #include "base/fd.h"
@@ -16,13 +16,15 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#define ATTRIBUTES (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define WRITABLE  (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC)
+#define READ_ONLY (MOUNT_ATTR_RDONLY | WRITABLE)
 
 #ifndef MQUEUE_MAGIC
 #define MQUEUE_MAGIC 0x19800202
 #endif
 
-/* File systems in which files are words with the kernel. */
+/* Whether the file system is one whose files the kernel makes up, such as /proc: writing to them gives it
+ * orders. */
 static bool is_kernels_own(int fd)
 {
     static const long types[] = {PROC_SUPER_MAGIC,   SYSFS_MAGIC,     CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
@@ -38,7 +40,8 @@ static bool is_kernels_own(int fd)
     return false;
 }
 
-/* The path that the kernel has for the open directory: no link is left in it. -1: it has none any more. */
+/* The kernel's path of the open directory, with all symbolic links resolved. -1: the directory has no path
+ * any more. */
 static int real_path(int fd, char out[PATH_MAX])
 {
     char link[40];
@@ -79,7 +82,7 @@ static int refuse_hosts_own(const char *path, int fd, struct hc_error *err)
     for (size_t i = 0; i < sizeof hotcells / sizeof *hotcells; i++)
         if (refuse_around(path, hotcells[i], "hotcell's own state", err) < 0)
             return -1;
-    (void)hc_state_search(&states, &ignored); /* a user without a place for files has no state to be kept */
+    (void)hc_state_search(&states, &ignored); /* a user without a state directory has no state to protect */
     for (size_t i = 0; i < states.count; i++)
         if (refuse_around(path, states.dir[i], "hotcell's own state", err) < 0)
             return -1;
@@ -88,13 +91,21 @@ static int refuse_hosts_own(const char *path, int fd, struct hc_error *err)
     return 0;
 }
 
-/* The policy's paths are compared as they stand: whoever can put a link in the place of one of them would
- * otherwise choose what it allows. */
+/* Compare with the policy's paths as they are written, links unresolved: otherwise a user who can replace one
+ * of them by a link would choose which directories the policy allows. */
 static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir, const char *path,
                         struct hc_error *err)
 {
     const char *mode = hc_dir_mode_name(dir->mode);
     const cJSON *list = hc_rules_get(policy->rules, "dirs", mode), *item;
+    if (!list && dir->mode == HC_DIR_COW) /* a copy shows no more than the directory itself */
+        list = hc_rules_get(policy->rules, "dirs", mode = hc_dir_mode_name(HC_DIR_RO));
+    if (!list && dir->mode == HC_DIR_RW)
+        return hc_fail_as(
+            err, HC_EXIT_CONFIG, 0,
+            "policy '%s' lets jobs write to no directory of the host (its dirs.rw lists those that it does): "
+            "give the mode cow",
+            policy->name);
     if (!list)
         return 0;
     cJSON_ArrayForEach(item, list)
@@ -107,7 +118,7 @@ static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir
                       path, mode);
 }
 
-/* The tree stays as it is: the first part of a place is none of its own names, save /tmp. */
+/* A place must not cover the tree's own files: its first part may be no name in the tree, except /tmp. */
 static int check_place(const struct hc_launch *l, const char *place, struct hc_error *err)
 {
     char first[NAME_MAX + 1];
@@ -135,8 +146,10 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
 {
     char path[PATH_MAX];
     struct stat st;
-    s->fd = open(dir->host, O_PATH | O_CLOEXEC);
-    if (s->fd < 0 || fstat(s->fd, &st) < 0)
+    s->fd = hc_launch_open_path(dir->host, err);
+    if (s->fd < 0)
+        return -1;
+    if (fstat(s->fd, &st) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", dir->host);
     if (!S_ISDIR(st.st_mode))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a directory; give a file with --input",
@@ -149,7 +162,8 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
     return refuse_hosts_own(path, s->fd, err) < 0 ? -1 : check_policy(l->run->policy, dir, path, err);
 }
 
-/* The place that the caller gave, or the path on the host: as the caller wrote it if that is absolute. */
+/* The directory's place in the cell: the one that the caller gave, else the path on the host, as the caller
+ * wrote it if a place may be written so. */
 static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
 {
     const char *place = dir->place;
@@ -158,15 +172,32 @@ static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
     return place ? strdup(place) : NULL;
 }
 
+/* Open and check the directory, and choose its place. */
+static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const struct hc_dir *dir,
+                    char **place, struct hc_error *err)
+{
+    if (dir->mode != HC_DIR_RO && l->run->policy->session)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: a session gets directories only to read: give the mode ro", dir->host);
+    if (open_dir(l, &d->from, dir, err) < 0)
+        return -1;
+    *place = choose_place(dir, &d->from);
+    if (!*place)
+        return hc_fail(err, ENOMEM, "%s", dir->host);
+    if (check_place(l, *place, err) < 0)
+        return -1;
+    return dir->mode == HC_DIR_RW ? hc_launch_check_shared(l, &d->from, err) : 0;
+}
+
 static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_error *err)
 {
     struct hc_dir_source *d = &l->plan.dirs[l->plan.dir_count];
-    *d = (struct hc_dir_source){.from = {.fd = -1, .mount_fd = -1, .attr = ATTRIBUTES}};
-    int rc = open_dir(l, &d->from, dir, err);
-    char *place = rc == 0 ? choose_place(dir, &d->from) : NULL;
-    if (rc == 0)
-        rc = place ? check_place(l, place, err) : hc_fail(err, ENOMEM, "%s", dir->host);
-    char *host = rc == 0 ? strdup(d->from.path) : NULL;
+    *d = (struct hc_dir_source){
+        .from = {.fd = -1, .mount_fd = -1, .attr = dir->mode == HC_DIR_RW ? WRITABLE : READ_ONLY}};
+    char *place = NULL, *host = NULL;
+    int rc = find_dir(l, d, dir, &place, err);
+    if (rc == 0 && d->from.path)
+        host = strdup(d->from.path);
     if (rc == 0 && !host)
         rc = hc_fail(err, ENOMEM, "%s", dir->host);
     if (rc < 0) {
@@ -178,6 +209,7 @@ static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_
     l->m->dirs[l->m->dir_count++] =
         (struct hc_manifest_dir){.host = host, .place = place, .mode = hc_dir_mode_name(dir->mode)};
     d->place = place;
+    d->mode = dir->mode;
     l->plan.dir_count++;
     return 0;
 }
@@ -196,8 +228,8 @@ int hc_launch_prepare_dirs(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-/* What only the directory's owner may read, the guest may read too. A file system that cannot do that is good
- * enough if all may read the directory. */
+/* Clone the mounts. The guest may read what each directory's owner may read; on a file system that cannot map
+ * ids, a directory is accepted if all users may read it. */
 int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
 {
     for (size_t i = 0; i < l->plan.dir_count; i++) {
@@ -207,16 +239,19 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
             return -1;
         if (fstat(s->fd, &st) < 0)
             return hc_fail(err, errno, "stat %s", s->path);
-        if (hc_launch_map_owner(l, s, "make it readable for all", err) < 0 &&
-            (st.st_mode & (S_IROTH | S_IXOTH)) != (S_IROTH | S_IXOTH))
+        bool written = l->plan.dirs[i].mode == HC_DIR_RW;
+        if (hc_launch_map_owner(l, s, written ? "give the mode cow" : "make it readable for all", err) < 0 &&
+            (written || (st.st_mode & (S_IROTH | S_IXOTH)) != (S_IROTH | S_IXOTH)))
             return -1;
     }
     return 0;
 }
 
-static bool add_places(const struct hc_launch *l, cJSON *zone)
+static bool add_places(const struct hc_launch *l, cJSON *zone, bool written)
 {
     for (size_t i = 0; i < l->plan.dir_count; i++) {
+        if (written && l->plan.dirs[i].mode == HC_DIR_RO)
+            continue;
         cJSON *place = cJSON_CreateString(l->plan.dirs[i].place);
         if (!place || !cJSON_AddItemToArray(zone, place)) {
             cJSON_Delete(place);
@@ -228,12 +263,13 @@ static bool add_places(const struct hc_launch *l, cJSON *zone)
 
 cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l)
 {
-    static const char *const zones[] = {"read", "library"}; /* without a list, all of the cell may be read */
+    /* Without a list, all of the cell may be read. */
+    static const char *const zones[] = {"read", "library", "write"};
     cJSON *rules = cJSON_Duplicate(l->run->policy->rules, true);
     cJSON *files = cJSON_GetObjectItemCaseSensitive(rules, "files");
     for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
         cJSON *zone = cJSON_GetObjectItemCaseSensitive(files, zones[i]);
-        if (!cJSON_IsArray(zone) || add_places(l, zone))
+        if (!cJSON_IsArray(zone) || add_places(l, zone, strcmp(zones[i], "write") == 0))
             continue;
         cJSON_Delete(rules);
         return NULL;

@@ -9,6 +9,7 @@
 #include "cell/supervise/input_copies.h"
 #include "cell/supervise/supervise.h"
 #include "cell/tree.h"
+#include "cell/workspace.h"
 #include "inside/plan.h"
 
 #define HC_ZYGOTE_FIRST_ID 2000 /* number inside a zygote's user namespace of the first uid of its block */
@@ -39,6 +40,8 @@ struct hc_launch {
     struct hc_buf first_filter;
     /* The launcher's ends, owned; the child's ends are in `plan`. -1: not open. */
     int sync_fd, stdout_fd, stderr_fd, control_fd, status_fd;
+    struct hc_originals originals[HC_MAX_DIRS]; /* what copies of directories were at first; owned */
+    int space_fd;          /* directory with the copies of directories, owned; -1: there are none */
     int output_fd, tmp_fd; /* roots of the cell's /output and /tmp, owned; -1: not there yet */
     struct hc_feed feed;
     char **env; /* environment of the shim, NULL-terminated; owned */
@@ -83,12 +86,26 @@ int hc_launch_prepare_channels(struct hc_launch *l, struct hc_error *err);
 /* Let the mount of `s`, which only its owner may read or write, show it as owned by the guest's per-job uid.
  * `remedy` is for the message if its file system cannot do that. (prepare.c) */
 int hc_launch_map_owner(struct hc_launch *l, struct hc_source *s, const char *remedy, struct hc_error *err);
+/* Open a path of the caller's (O_PATH; relative to the current directory). A symbolic link anywhere in it is
+ * followed only if it belongs to the caller or to root: HC_EXIT_DATA. The caller owns the descriptor.
+ * (host_path.c) */
+int hc_launch_open_path(const char *path, struct hc_error *err);
+
 /* Directories of the host. hc_launch_prepare_dirs: open and check them. hc_launch_clone_dirs: as root, clone
- * their mounts. hc_launch_rules_with_dirs: the policy's rules, in which the guard lets the program read them;
- * the caller owns the object, NULL: no memory. (dirs.c) */
+ * their mounts. hc_launch_rules_with_dirs: the policy's rules, in which the guard lets the program read and
+ * write them; the caller owns the object, NULL: no memory. (dirs.c) */
 int hc_launch_prepare_dirs(struct hc_launch *l, struct hc_error *err);
 int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err);
 cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l);
+
+/* Refuse a directory for writing in which there is more than files, directories and links. (shared_dirs.c) */
+int hc_launch_check_shared(const struct hc_launch *l, const struct hc_source *s, struct hc_error *err);
+
+/* Copies of directories. hc_launch_fill_copies: fill those in l->space_fd, while the cell is being built.
+ * hc_launch_keep_changes: with the cell dead, find what the program changed, and put it into the directory
+ * for results. (workspaces.c) */
+int hc_launch_fill_copies(struct hc_launch *l, struct hc_error *err);
+int hc_launch_keep_changes(struct hc_launch *l, struct hc_error *err);
 /* Make the pipe for a job with standard input, which is `stdin_fd` (lent; 0: what the job itself has), and
  * fill it: at once if it all fits, else in a process that does nothing else. Nobody waits for that process:
  * it ends when no process of the cell can read any more, and hc_feed_stop kills it. That returns the errno
@@ -130,8 +147,18 @@ int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *e
 /* With the cell built, and before its program starts: copy inputs into its /output, in capped mode, under
  * the names of their files, as far as there is room. (input_copies.c) */
 int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err);
+/* May an input have this name in /output? Not one that hotcell uses itself, and none that is hidden. */
+bool hc_launch_is_name(const char *name, const struct hc_policy *policy);
 /* Create a file in a tmpfs of the cell, as the guest's uid. Returns a descriptor, or -1 with errno set. */
 int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode);
+
+/* Take the guest's ids for files, which alone may make names in a tmpfs of the cell, and without root's rights;
+ * and the launcher's own ones back, which leaves errno as it is. */
+struct hc_own_ids {
+    int uid, gid;
+};
+struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l);
+void hc_launch_become_launcher(struct hc_own_ids own);
 
 /* After an early exit (early_exit.h): give the dying cell's resources back to `p`, whose owner finishes
  * them. (parked.c) */

@@ -22,8 +22,8 @@ static bool watching; /* events are checked */
 
 /* One audit event. */
 struct event {
-    const char *name; /* of the event */
-    PyObject *args;   /* borrowed, a tuple */
+    const char *name; /* name of the event */
+    PyObject *args;   /* arguments of the event, a tuple; borrowed */
 };
 
 /* Prints the arguments of an event. Only str, bytes and int are shown, as another repr would run the
@@ -56,7 +56,7 @@ static const char *with_chain(struct hc_buf *out, const char *message, const str
  * expect, and of PermissionError. Borrowed; PermissionError itself if the class cannot be made. */
 static PyObject *database_error(void)
 {
-    static PyObject *combined; /* owned, for good */
+    static PyObject *combined; /* owned; never freed */
     hc_autopy *name = combined ? NULL : PyUnicode_FromString("_sqlite3");
     hc_autopy *module = name ? PyImport_GetModule(name) : NULL;
     hc_autopy *operational_error = module ? PyObject_GetAttrString(module, "OperationalError") : NULL;

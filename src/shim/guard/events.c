@@ -5,12 +5,12 @@
 #include <string.h>
 
 struct event {
-    const char *name; /* as CPython raises it */
+    const char *name; /* name of the event, as CPython raises it */
     enum hc_event_kind kind;
 };
 
-/* The events in the interpreter's documentation, and those that only its sources have, but none of other
- * systems. */
+/* The events in the interpreter's documentation, and those that only its sources have, without events of
+ * other operating systems. */
 static const struct event events[] = {
     {"_thread.start_new_thread", HC_EVENT_THREAD},
     {"array.__new__", HC_EVENT_FREE},

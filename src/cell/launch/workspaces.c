@@ -1,0 +1,110 @@
+/* Copies of directories for a job: filled before its program starts, compared when its cell is dead. All
+ * copies are in one tmpfs of the cell's, each in a directory that is called by the number of its struct
+ * hc_dir_source. */
+#include "cell/launch/launch.h"
+
+#include "base/fd.h"
+#include "base/units.h"
+#include "cell/output/pump.h"
+#include "cell/workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+
+static int copy_dir(struct hc_launch *l, size_t i, struct hc_copying *c, struct hc_error *err)
+{
+    char name[8];
+    const struct hc_source *s = &l->plan.dirs[i].from;
+    struct hc_changes *changes = calloc(1, sizeof *changes);
+    l->m->dirs[i].changes = changes;
+    if (!changes)
+        return hc_fail(err, ENOMEM, "list changes");
+    (void)snprintf(name, sizeof name, "%zu", i);
+    hc_autofd to = openat(l->space_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (to < 0)
+        return hc_fail(err, errno, "open the copy");
+    c->from_fd = s->mount_fd >= 0 ? s->mount_fd : s->fd;
+    c->to_fd = to;
+    c->of = &l->originals[i];
+    c->left = &changes->left_out;
+    return hc_workspace_copy(c, err);
+}
+
+static int copy_dirs(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_deadline until;
+    const struct hc_limits *limits = &l->run->policy->limits;
+    hc_deadline_start(&until, l->run->cancel_fd, limits->collect_ms);
+    struct hc_copying c = {
+        .most_bytes = limits->output_bytes, .most_files = limits->output_files, .until = &until};
+    for (size_t i = 0; i < l->plan.dir_count; i++)
+        if (l->plan.dirs[i].mode == HC_DIR_COW && copy_dir(l, i, &c, err) < 0)
+            return hc_ctx(err, "directory %.200s", l->plan.dirs[i].from.path);
+    return 0;
+}
+
+/* Read and write with the guest's rights: as root, through a mount that lends it the directory owner's files.
+ */
+int hc_launch_fill_copies(struct hc_launch *l, struct hc_error *err)
+{
+    int before_uid = setfsuid(l->ids.uid), before_gid = setfsgid(l->ids.gid);
+    int rc = copy_dirs(l, err);
+    (void)setfsgid((gid_t)before_gid);
+    (void)setfsuid((uid_t)before_uid);
+    return rc;
+}
+
+/* Write the whole list of changes beside their contents, for `hotcell workspace`. */
+static int write_list(struct hc_launch *l, struct hc_changes *c, struct hc_error *err)
+{
+    char path[PATH_MAX];
+    cJSON *object = hc_changes_print(c, SIZE_MAX);
+    char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+    cJSON_Delete(object);
+    if (!text)
+        return hc_fail(err, ENOMEM, "list changes");
+    (void)snprintf(path, sizeof path, "%s.json", c->directory);
+    hc_sha256_hex(text, strlen(text), c->list_sha256);
+    int rc = hc_dest_write(&l->run->dest, path, text, strlen(text), err);
+    free(text);
+    return rc;
+}
+
+static int keep_changes(struct hc_launch *l, size_t i, struct hc_comparing *c, struct hc_error *err)
+{
+    char name[8];
+    struct hc_changes *changes = l->m->dirs[i].changes;
+    (void)snprintf(name, sizeof name, "%zu", i);
+    if (asprintf(&changes->directory, "changes-%s/%zu", l->m->job_id, i) < 0) {
+        changes->directory = NULL;
+        return hc_fail(err, ENOMEM, "list changes");
+    }
+    c->name = name;
+    c->of = &l->originals[i];
+    c->found = changes;
+    if (hc_workspace_compare(c, err) < 0)
+        return -1;
+    if (changes->count || changes->skipped.count)
+        return write_list(l, changes, err);
+    free(changes->directory);
+    changes->directory = NULL;
+    return 0;
+}
+
+int hc_launch_keep_changes(struct hc_launch *l, struct hc_error *err)
+{
+    struct hc_deadline until;
+    hc_deadline_start(&until, l->run->cancel_fd, l->run->policy->limits.collect_ms);
+    struct hc_comparing c = {.root_fd = l->space_fd,
+                             .dest = &l->run->dest,
+                             .most_bytes = l->run->policy->limits.output_bytes,
+                             .until = &until};
+    for (size_t i = 0; i < l->plan.dir_count && l->space_fd >= 0; i++)
+        if (l->plan.dirs[i].mode == HC_DIR_COW && keep_changes(l, i, &c, err) < 0)
+            return hc_ctx(err, "changes of %.200s", l->plan.dirs[i].from.path);
+    return 0;
+}

@@ -1,0 +1,77 @@
+/* changes.h - what a program changed in the copy of a directory: as a list in memory, and as JSON in a
+ * manifest and in the file that `hotcell workspace` reads. */
+#ifndef HC_MANIFEST_CHANGES_H
+#define HC_MANIFEST_CHANGES_H
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "json/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum hc_kind { HC_KIND_FILE, HC_KIND_DIRECTORY, HC_KIND_LINK, HC_KINDS };
+
+/* A file, a directory or a symbolic link as it was at one time. */
+struct hc_entry_state {
+    enum hc_kind kind;
+    mode_t mode;                /* the bits of 0777; of a link 0 */
+    int64_t bytes;              /* size of a file, or of a link's target; of a directory 0 */
+    char sha256[HC_SHA256_HEX]; /* of the content, or of the link's target; of a directory empty */
+};
+
+enum hc_change_kind { HC_ADDED, HC_CHANGED, HC_REMOVED, HC_MODE, HC_CHANGE_KINDS };
+
+struct hc_change {
+    char *path; /* relative to the directory, raw bytes; owned */
+    enum hc_change_kind change;
+    struct hc_entry_state was, now; /* of what was added only `now` is set, of what was removed only `was` */
+};
+
+/* Something in the directory, or in its copy, that was left out. */
+struct hc_left {
+    char *path;         /* owned, relative to the directory, raw bytes */
+    const char *reason; /* a phrase; static */
+};
+
+#define HC_MOST_LEFT 200 /* most entries of a struct hc_left_list */
+
+struct hc_left_list {
+    struct hc_left *list; /* owned */
+    size_t count;         /* used entries of `list`, at most HC_MOST_LEFT */
+    int64_t more;         /* number of others that are not in the list */
+};
+
+struct hc_changes {
+    struct hc_change
+        *list; /* owned; sorted: what was removed, each after what was in it; then the others by path */
+    size_t count, room;           /* used entries of `list`; entries that there is room for */
+    struct hc_left_list skipped;  /* changes that could not be kept */
+    struct hc_left_list left_out; /* of the directory itself: what its copy never had */
+    bool incomplete; /* looking for changes ended early: there may be others, and no removed file is listed */
+    char *directory; /* owned, relative to the output directory: where the contents are; NULL: nowhere */
+    char list_sha256[HC_SHA256_HEX]; /* of the list beside it, `directory` with ".json" */
+};
+
+void hc_changes_free(struct hc_changes *c); /* the struct as well; NULL is fine */
+
+/* Add a change; `path` is copied. -1: no memory. */
+int hc_changes_add(struct hc_changes *c, const char *path, enum hc_change_kind change,
+                   const struct hc_entry_state *was, const struct hc_entry_state *now, struct hc_error *err);
+void hc_changes_sort(struct hc_changes *c);
+int hc_left_add(struct hc_left_list *l, const char *path, const char *reason, struct hc_error *err);
+int64_t hc_changes_count(const struct hc_changes *c, enum hc_change_kind change);
+
+const char *hc_change_name(enum hc_change_kind change); /* "added", "changed", "removed", "mode" */
+const char *hc_kind_name(enum hc_kind kind);            /* "file", "directory", "link" */
+
+/* The member `changes` of a manifest's directory, with at most `most` changes; the caller owns it. NULL: no
+ * memory. */
+cJSON *hc_changes_print(const struct hc_changes *c, size_t most);
+
+/* Read such an object, which must have all changes, and none outside of the directory. The caller frees *out.
+ */
+int hc_changes_read(const cJSON *object, struct hc_changes **out, struct hc_error *err);
+
+#endif
