@@ -40,9 +40,10 @@ struct hc_return {
 
 /* What a program may do with a directory of the host. */
 enum hc_dir_mode {
-    HC_DIR_RO,  /* read what is in it */
-    HC_DIR_COW, /* read and change a copy of it */
-    HC_DIR_RW   /* read and change it */
+    HC_DIR_RO,     /* read what is in it */
+    HC_DIR_COW,    /* read and change a copy of it */
+    HC_DIR_RW,     /* read and change it */
+    HC_DIR_SCRATCH /* write in its place, in memory: the program sees nothing of what is in it */
 };
 /* A directory of the host that the program finds in its cell. */
 struct hc_dir {
@@ -208,7 +209,7 @@ const char *hc_job_refuse_input(const struct hc_job *job, const struct hc_policy
 /* Check a tenant's name or a job's id. HC_EXIT_DATA. */
 int hc_job_check_id(const char *id, struct hc_error *err);
 
-const char *hc_dir_mode_name(enum hc_dir_mode mode); /* "ro", "cow", "rw" */
+const char *hc_dir_mode_name(enum hc_dir_mode mode); /* "ro", "cow", "rw", "scratch" */
 
 /* Why a directory of the host cannot have this path in a cell, whatever is in its tree; NULL: it can. */
 const char *hc_dir_bad_place(const char *place);

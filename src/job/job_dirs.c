@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const modes[] = {[HC_DIR_RO] = "ro", [HC_DIR_COW] = "cow", [HC_DIR_RW] = "rw"};
+static const char *const modes[] = {
+    [HC_DIR_RO] = "ro", [HC_DIR_COW] = "cow", [HC_DIR_RW] = "rw", [HC_DIR_SCRATCH] = "scratch"};
 
-#define EXPECTED_MODE "expected the mode ro, cow or rw"
+#define EXPECTED_MODE "expected the mode ro, cow, rw or scratch"
 
 const char *hc_dir_mode_name(enum hc_dir_mode mode)
 {

@@ -162,10 +162,20 @@ def test_stand_ins_are_told_apart_and_come_back_as_themselves(ask, shop):
     ask("look(shop, several=(other, both[0], find()))\nlook(Shop)\nlook(int)", g)
     assert seen == [(shop, (other, shop, other)), (Shop, ()), (int, ())]
     assert ask("shop", g) is shop and ask("find()", g) is other
+    allow(Shop)
+    assert type(ask("Shop('new')", g)) is Shop
     with pytest.raises(TypeError, match="cannot be sent to the caller"):
         ask("look(lambda: 1)", g)
     with pytest.raises(TypeError, match="inherited"):
         ask("class Mine(Shop): pass\nMine()", g)
+
+
+def test_objects_come_back_under_new_names(ask, shop):
+    def find(): return shop
+    allow(find)
+    g = {"find": find, "shop": Shop("another"), "keep": print}
+    ask("mine = find()\nother_, keep = mine, mine\nshop = find()\n_hidden = mine", g)
+    assert g["mine"] is shop is g["other_"] is g["shop"] and g["keep"] is print and "_hidden" not in g
 
 
 def test_modules_of_the_caller(ask, module):

@@ -176,7 +176,7 @@ static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
 static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const struct hc_dir *dir,
                     char **place, struct hc_error *err)
 {
-    if (dir->mode != HC_DIR_RO && l->run->policy->session)
+    if (dir->mode != HC_DIR_RO && dir->mode != HC_DIR_SCRATCH && l->run->policy->session)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "%s: a session gets directories only to read: give the mode ro", dir->host);
     if (open_dir(l, &d->from, dir, err) < 0)
@@ -235,6 +235,8 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < l->plan.dir_count; i++) {
         struct hc_source *s = &l->plan.dirs[i].from;
         struct stat st;
+        if (l->plan.dirs[i].mode == HC_DIR_SCRATCH)
+            continue; /* nothing of it is shown */
         if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
             return -1;
         if (fstat(s->fd, &st) < 0)

@@ -215,6 +215,17 @@ static int judge_read(const struct event *e, PyObject *path)
     return !guest && library_may_read(resolved) ? 0 : refuse_file(e, resolved, false);
 }
 
+/* chdir(path or descriptor) */
+static int judge_chdir(const struct event *e)
+{
+    int dir = int_argument(e, 0);
+    if (hc_guard.audit.chdir || !hc_guard.files.write.given)
+        return 0;
+    if (dir < 0)
+        return judge_write(e, argument(e, 0), -1, true);
+    return hc_zones_have_dir(&hc_guard.files.write, dir) ? 0 : refuse_file(e, "that directory", true);
+}
+
 /* open(path, mode, flags): os.open() passes no mode, and C code that calls fopen() passes no flags. */
 static int judge_open(const struct event *e)
 {
@@ -397,6 +408,8 @@ static int judge_event(enum hc_event_kind kind, const struct event *e)
         return judge_link(e);
     case HC_EVENT_OPEN:
         return judge_open(e);
+    case HC_EVENT_CHDIR:
+        return judge_chdir(e);
     case HC_EVENT_DATABASE:
         return judge_database(e);
     case HC_EVENT_SOCKET:

@@ -73,7 +73,7 @@ static const struct event events[] = {
     {"object.__getattr__", HC_EVENT_ATTRIBUTE},
     {"object.__setattr__", HC_EVENT_ATTRIBUTE},
     {"open", HC_EVENT_OPEN},
-    {"os.chdir", HC_EVENT_FREE},
+    {"os.chdir", HC_EVENT_CHDIR},
     {"os.chflags", HC_EVENT_WRITES},
     {"os.chmod", HC_EVENT_WRITES_AT},
     {"os.chown", HC_EVENT_WRITES_AT},

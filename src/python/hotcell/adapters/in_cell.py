@@ -13,6 +13,7 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
 
     room = 1 << 24  # bytes of the arguments of one call; the tool has its own limit
     asked = tools.hotcell_call
+    looked_for = ("to_plotly_json",)  # what the harness asks the class of each value for
     references = {}  # stand-in of a function or class -> its reference
     functions = {}   # number of a function that was lent -> its stand-in
     classes = {}     # key of a caller's class -> its stand-in
@@ -67,7 +68,7 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
             return ask("call", references[cls], None, args, kwargs)
 
         def __getattr__(cls, name):  # type: ignore[no-untyped-def]
-            if name.startswith("_") or cls not in references:
+            if name.startswith("_") or name in looked_for or cls not in references:
                 raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
             return ask("get", references[cls], name)
 

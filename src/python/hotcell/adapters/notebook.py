@@ -17,14 +17,12 @@ import contextlib
 import importlib
 import inspect
 import io
-import json
 import keyword
 import linecache
 import os
 import re
 import shutil
 import sys
-import tempfile
 import tokenize
 import warnings
 from collections import ChainMap
@@ -45,14 +43,17 @@ from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, audit_state,
                     begin_run, chk_dest, default_write_types, describe_tools, registry_state, run_data, set_data, track_call, type_name)
+from .dests import Dests, DestsError
 from .live import Live
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json
+from .unwrap import refusal_in
+from .writers import allow_pandas
 
 __all__ = [
-    "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "OpenWritePolicy", "PathWritePolicy",
-    "PosAllowPolicy", "PosWritePolicy", "RunPython", "UrlPolicy", "WritePolicy", "allow", "allow_matplotlib", "allow_write",
-    "allow_write_types", "audit_state", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension",
-    "run_data", "set_data", "should_export", "skills", "srcfn", "track_call",
+    "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "DestsError", "OpenWritePolicy", "PathWritePolicy",
+    "PosAllowPolicy", "PosWritePolicy", "RunPython", "UrlPolicy", "WritePolicy", "allow", "allow_matplotlib", "allow_pandas",
+    "allow_write", "allow_write_types", "audit_state", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var",
+    "load_ipython_extension", "run_data", "set_data", "should_export", "skills", "srcfn", "track_call",
 ]
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
@@ -204,7 +205,8 @@ class RunPython:
                  pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None, ban_defs: bool = False,
                  ban_imports: Iterable[str] = (), binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
-        ok_dests: where files may go: "." and directories above the current one; None: anywhere; default: nowhere.
+        ok_dests: directories whose files code may change, at their own paths, see dests; None: the current one and /tmp, a
+        cell has no other; default: none.
         pre_deny: is asked with a DenyInfo before a call of a function of the caller's is denied, see there.
         session: run all code in one session, so that functions, classes and objects of any type stay for later runs;
         a run that is killed costs only itself, and close() ends it. False, or None if the user's configuration does not
@@ -227,6 +229,7 @@ class RunPython:
         self._bans: Dict[str, Any] = {"imports": {"deny+": list(ban_imports)}} if list(ban_imports) else {}
         self._banned = ["def", "class"] if ban_defs else []
         self._desk = Desk(self._namespace, self.ok_dests)  # of the session
+        self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
         self._live: Optional[Live] = None
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
@@ -245,28 +248,28 @@ class RunPython:
         values = _Values(self._namespace(), names.used, desk)
         if self._live is not None:
             return await self._run_live(self._live, code, names, values, state)
-        directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
-        try:
-            policy = {**self._rules(filename=srcfn(code)), **self._calls(names), "prelude": {"code": PRELUDE if values.plan else QUIET}}
+        with Dests(self.ok_dests) as dests:
+            prelude = {"code": dests.prelude() + (PRELUDE if values.plan else QUIET)}
+            policy = {**self._rules(dests.places(), filename=srcfn(code)), **self._calls(names), "prelude": prelude, "limits": dests.limits()}
             given: Dict[str, Any] = {}
             if values.plan:
                 given = {"vars": {**values.vars, "hotcell_plan": values.plan}, "tools": [desk.tool()]}
             result = await arun(code, policy=policy, inputs=values.inputs, returns=_wanted(names, values),
-                                output_dir=directory / "output", **{"vars": values.vars, **given}, **self._options)
-            self._take(result, names, values, state)
-            return _value_of(result, desk)
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
+                                **{"vars": values.vars, **given}, **dests.options(), **self._options)
+            with result:
+                self._take(result, names, values, state, desk, dests)
+                return _value_of(result, desk)
 
     def _namespace(self) -> Mapping[str, Any]:
         """The values of the code's names: the caller's namespace, and the functions of enabled skills."""
         return ChainMap(self.g or {}, skills.namespace())
 
     async def _run_live(self, live: Live, code: str, names: _Names, values: _Values, state: Any) -> Any:
-        result = await live.run(code, self._rules(), values, _wanted(names, values), state)
+        writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
+        result = await live.run(code, self._rules(writable), values, _wanted(names, values), state)
         name = srcfn(code)
         try:
-            live.learn(self._take(result, names, values, state))
+            live.learn(self._take(result, names, values, state, self._desk))
         except Exception as error:
             if hasattr(error, "cell_traceback"):
                 error.cell_traceback = _with_name(error.cell_traceback, name)
@@ -278,28 +281,33 @@ class RunPython:
         if self._live is not None:
             self._live.close()
 
-    def _take(self, result: Result, names: _Names, values: _Values, state: Any) -> Dict[str, Any]:
+    def _take(self, result: Result, names: _Names, values: _Values, state: Any, desk: Desk,
+              dests: Optional[Dests] = None) -> Dict[str, Any]:
         """Deliver a run's output, exception, variables and files as if the code had run in this process. Returns the variables.
-        PermissionError: while it ran, something has changed what code may do."""
+        PermissionError: while it ran, something has changed what code may do; then nothing but its output is delivered."""
         sys.stdout.write(str(result.stdout))
         if registry_state() != state:
             raise _noted(PermissionError(POLICY_CHANGED), result)
+        if dests is not None and result.rejection is None:
+            untold = dests.apply(result.output_dir)
+            if untold is not None:
+                warnings.warn(untold, stacklevel=4)
         if not result.ok:
             raise _exception(result, values)
         sys.stderr.write(str(result.stderr))
         _show_figures(result)
-        exported = self._export(result, names, values)
-        self._place_files(result)
+        exported = self._export(result, names, values, desk)
+        if dests is None:
+            self._place_files(result)
         return exported
 
-    def _rules(self, **code: Any) -> Dict[str, Any]:
+    def _rules(self, writable: Sequence[str], **code: Any) -> Dict[str, Any]:
         """The members of the policy for a run, without its prelude."""
-        writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
         permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
         return {
             "name": Path(self._policy).stem, "extends": self._policy, **self._bans,
             "code": {**code, **({"ban": self._banned} if self._banned else {}), "write_types": [type_name(kind) for kind in default_write_types()]},
-            "files": {"write": writable, "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
+            "files": {"write": list(writable), "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
         }
 
     def _calls(self, names: _Names) -> Dict[str, Any]:
@@ -315,13 +323,14 @@ class RunPython:
             return False
         return True
 
-    def _export(self, result: Result, names: _Names, values: _Values) -> Dict[str, Any]:
+    def _export(self, result: Result, names: _Names, values: _Values, desk: Desk) -> Dict[str, Any]:
         returned, exported = result.returned, {}
         given = {**values.vars, **values.changing}
         for name in returned:
             try:
-                value = returned[name]
-            except ImportError as error:
+                entry = result.guest["returned"][name]
+                value = desk.object_of(entry.get("json")) if entry.get("mime") == STANDIN else returned[name]
+            except (ImportError, PermissionError) as error:
                 warnings.warn(f"{name} did not come back: {error}", stacklevel=3)
                 continue
             if not should_export(name, value, self.g) or name in given and _is_same(given[name], value):
@@ -332,14 +341,27 @@ class RunPython:
         return exported
 
     def _place_files(self, result: Result) -> None:
-        """Move files from the code's current directory to the caller's."""
+        """Move files from a session's current directory to the caller's. The session does not see what is there: only what
+        it has made itself is replaced."""
         for file in result.files:
             if file.path.startswith("values/") or file.escaped:
                 continue
             target = Path.cwd() / file.path
             chk_dest(target, self.ok_dests)
             target.parent.mkdir(parents=True, exist_ok=True)
+            if _mark_of(target) != self._placed.get(target):
+                raise FileExistsError(f"{target} was there already, and code in a session does not see it: what the code wrote is not kept")
             shutil.move(str(file.location), target)
+            self._placed[target] = _mark_of(target)
+
+
+def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:
+    """What shows that a file is still the same one; None if there is none."""
+    try:
+        state = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _wanted(names: _Names, values: _Values) -> List[str]:
@@ -438,6 +460,9 @@ def _exception(result: Result, values: _Values) -> BaseException:
             return _noted(NeedsSession(f"{name}: {why}"), result)
     if error.type == "ImportError" and error.message.endswith("is not allowed by this policy"):
         return _noted(PermissionError(error.message), result)
+    refused = refusal_in(result)
+    if refused is not None:
+        return _noted(PermissionError(refused), result, True)
     kind = getattr(builtins, error.type.rpartition(".")[2], None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         return _noted(JobError(result), result)
@@ -462,11 +487,11 @@ def _arguments(kind: type, message: str) -> Sequence[Any]:
     return (int(found[1]), found[2], names[0], None, names[1]) if len(names) > 1 else (int(found[1]), found[2], *names)
 
 
-def _noted(error: BaseException, result: Result) -> BaseException:
-    """The exception with the cell's traceback, from the code's own frame on and without what it was raised from."""
+def _noted(error: BaseException, result: Result, whole: bool = False) -> BaseException:
+    """The exception with the cell's traceback, from the code's own frame on and without what it was raised from, unless `whole`."""
     text = result.error.traceback if result.error else str(result.stderr)
     last = max(text.rfind(between) + len(between) if between in text else 0 for between in BETWEEN)
-    error.cell_traceback = text[last:]  # type: ignore[attr-defined]
+    error.cell_traceback = text if whole else text[last:]  # type: ignore[attr-defined]
     error.__suppress_context__ = True
     return error
 
