@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the guest's warnings, the number and the bytes of each that are listed beside the launcher's. */
+/* How many of the guest's warnings are listed beside the launcher's, and how many bytes of each. */
 #define GUEST_WARNINGS      50
 #define GUEST_WARNING_BYTES 1024
 #define LISTED_CHANGES      200 /* most changes of a directory's copy that a manifest lists */
@@ -17,7 +17,7 @@
 static const char algorithm[] = "HMAC-SHA256";
 
 static const struct {
-    const char *name; /* in a manifest */
+    const char *name; /* name in a manifest */
     int exit;         /* exit status of `hotcell run` */
     bool limit;       /* a limit of the policy ended the job */
 } statuses[] = {
@@ -338,7 +338,7 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
     put_number(d, stream, "redactions", (double)s->redactions);
 }
 
-/* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it came in, and is
+/* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it arrived, and is
  * checked again here, so that no report can make a manifest that cannot be read or breaks its schema.
  * *warnings gets the report's warnings, owned by the caller; NULL: it has none. */
 static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, cJSON **warnings,

@@ -145,6 +145,8 @@ const struct hc_rule hc_rules[] = {
      "Audit events that are refused in addition to those that are always refused."},
     {"audit", "threads", HC_RULE_BOOL, true, 0, NULL, NULL,
      "Whether the program may start threads; asyncio's executor may start its threads in any case."},
+    {"audit", "chdir", HC_RULE_BOOL, true, 0, NULL, NULL,
+     "Whether the program may make any directory its working directory, or only those of \"files.write\"."},
     {"audit", "env", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Environment variables that the program may not change; a trailing * stands for any rest."},
     {"audit", "chain", HC_RULE_BOOL, true, 0, NULL, NULL,

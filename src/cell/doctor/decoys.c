@@ -43,7 +43,8 @@ static int make_file(struct hc_decoys *l, struct hc_error *err)
     return hc_write_all(fd, l->secret, strlen(l->secret), err);
 }
 
-/* Connections are never accepted: an attack succeeds if it can connect. */
+/* Listen on a socket with an abstract name. Connections are never accepted: an attack succeeds if it can
+ * connect. */
 static int listen_abstract(struct hc_decoys *l, struct hc_error *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -70,7 +71,8 @@ static int listen_port(struct hc_decoys *l, struct hc_error *err)
     return 0;
 }
 
-/* A kernel may lack these two; then no data can leak through them. */
+/* Make a shared memory segment and a message queue. A kernel may lack them; then no data can leak through
+ * them. */
 static void make_ipc(struct hc_decoys *l)
 {
     l->shm_id = shmget(l->shm_key, 4096, IPC_CREAT | IPC_EXCL | 0666);

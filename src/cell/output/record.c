@@ -209,7 +209,7 @@ static bool add_return(cJSON *to, const struct hc_return *r)
 
 #define STDIN_BYTES 65536 /* most bytes of standard input in a record */
 
-/* Is the job's standard input in its record? A stream, much of it, and what is no text are not. */
+/* Whether the record has the job's standard input: not if it is a stream, a long text, or not UTF-8. */
 static bool has_stdin(const struct hc_job *job)
 {
     return job->stdin_data && job->stdin_len <= STDIN_BYTES &&

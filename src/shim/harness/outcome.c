@@ -89,7 +89,7 @@ static PyObject *describe(PyObject *error, const struct hc_program *program, str
     return hc_py_take(&last);
 }
 
-/* Prints the hint behind the traceback, unless that ends with it already, as refusals do. */
+/* Prints the hint after the traceback, unless the traceback ends with it already, as refusals do. */
 static void print_hint(PyObject *shown, PyObject *hint)
 {
     hc_autopy *line = hint ? PyUnicode_FromFormat("%s%U\n", HC_HINT_NOTE, hint) : NULL;
