@@ -65,7 +65,7 @@ const struct hc_rule hc_rules[] = {
     {"calls", "message", HC_RULE_TEXT, true, 0, NULL, NULL,
      "Message for a call of such a name; {name} stands for the name."},
     {"builtins", "allow", HC_RULE_NAMES, true, 0, NULL, NULL,
-     "Built-in names that the program has; without this list, all of them. The names that class statements and imports need are always there."},
+     "Built-in names that the program has; without this list, all of them. \"exceptions\" stands for all classes of exceptions and warnings. The names that class statements and imports need are always there."},
     {"builtins", "deny", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Built-in names that the program does not have."},
     {"builtins", "refuse", HC_RULE_NAMES, true, 0, NULL, NULL,

@@ -135,7 +135,7 @@ def test_plotly_figures_that_a_policy_names(scientific):
 
 def test_a_failing_capture_is_no_failure(scientific):
     result = draw("import matplotlib.pyplot as plt\nplt.plot([1])\ndef broken(*a, **k):\n    raise SystemExit('no')\n"
-                  "plt.gcf().savefig = broken\nplt.figure()\nprint('done')", scientific)
+                  "plt.gcf().draw = broken\nplt.figure()\nprint('done')", scientific)
     assert result.manifest["status"] == "ok" and result.stdout == "done\n", result
     assert result.stderr == "Matplotlib figure capture skipped: SystemExit: no\n"
     assert len(figures(result)) == 1

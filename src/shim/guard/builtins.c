@@ -28,7 +28,16 @@ static bool is_one_of(const char *const *list, const char *name)
     return false;
 }
 
-static bool is_allowed(const char *name)
+/* Whether the policy's list allows the name: by itself, or as one of the exceptions. */
+static bool is_in_list(const char *name, PyObject *value)
+{
+    const struct hc_names *allow = &hc_guard.builtins.allow;
+    if (!allow->given || hc_names_has(allow, name))
+        return true;
+    return PyExceptionClass_Check(value) && hc_names_has(allow, "exceptions");
+}
+
+static bool is_allowed(const char *name, PyObject *value)
 {
     if (is_one_of(internal, name))
         return false;
@@ -36,9 +45,7 @@ static bool is_allowed(const char *name)
         return true;
     if (hc_names_has(&hc_guard.builtins.refuse, name))
         return true;
-    if (hc_guard.builtins.allow.given && !hc_names_has(&hc_guard.builtins.allow, name))
-        return false;
-    return !hc_names_has(&hc_guard.builtins.deny, name);
+    return is_in_list(name, value) && !hc_names_has(&hc_guard.builtins.deny, name);
 }
 
 static int copy_allowed(PyObject *to)
@@ -48,7 +55,7 @@ static int copy_allowed(PyObject *to)
         const char *utf8 = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
         if (!utf8)
             PyErr_Clear();
-        else if (is_allowed(utf8) && PyDict_SetItem(to, name, value) < 0)
+        else if (is_allowed(utf8, value) && PyDict_SetItem(to, name, value) < 0)
             return -1;
     }
     return 0;
