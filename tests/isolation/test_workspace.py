@@ -64,6 +64,7 @@ def clash(done, *words):
 
 def test_diff_shows_commit_applies_and_discard_drops(user, data):
     result = job(data, user)
+    assert "1 file as recorded" in cells.hotcell("verify", str(result.output / "manifest.json"), user=user).stdout
     before = tree(data)
     shown = workspace(result, "diff", user=user)
     assert shown.returncode == 0 and str(data) in shown.stdout, shown
@@ -132,6 +133,8 @@ def test_results_that_were_changed_are_refused(user, data):
     text = listed.read_text()
     listed.write_text(text.replace("words.txt", "../w.txt!"))
     assert "it has changed" in workspace(result, "commit", user=user).stderr
+    verified = cells.hotcell("verify", str(result.output / "manifest.json"), user=user)
+    assert verified.returncode == 1 and "the content has changed" in verified.stderr, verified
     manifest = json.loads((result.output / "manifest.json").read_text())
     manifest["dirs"][0]["changes"]["list_sha256"] = hashlib.sha256(listed.read_bytes()).hexdigest()
     (result.output / "manifest.json").write_text(json.dumps(manifest))
