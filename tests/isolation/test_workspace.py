@@ -86,6 +86,23 @@ def test_diff_shows_commit_applies_and_discard_drops(user, data):
     assert "not among the results any more" in workspace(result, "diff", user=user).stderr
 
 
+def test_a_patch_shows_contents_and_no_control_characters(user, data):
+    (data / "binary").write_bytes(bytes(range(256)))
+    os.chown(data / "binary", user.uid, user.uid)
+    result = job(data, user, r'''
+import os
+open("words.txt", "w").write("words\n\x1b]0;title\x07\tmore\n"); open("new", "w").write("one\n"); os.unlink("kept"); open("binary", "wb").write(b"\0" * 99)
+open("long", "w").write("line\n" * 1000000)
+''')
+    shown = workspace(result, "diff", "--patch", user=user)
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    for expected in ("M words.txt (5 -> 22 bytes)", "--- a/words.txt", "+++ b/words.txt", "-words", "+words", "+?]0;title?\tmore", "--- /dev/null",
+                     "+++ b/new", "+one", "+++ /dev/null", "-kept", "(the rest is left out)"):
+        assert expected in lines, (expected, lines[:40])
+    assert any("differ" in line for line in lines) and "\x1b" not in shown.stdout and len(shown.stdout) < 2 << 20
+
+
 @pytest.mark.parametrize("change, why", [
     (lambda d: (d / "words.txt").write_text("other"), "words.txt: it has changed since it was copied"),
     (lambda d: (d / "words.txt").unlink(), "words.txt: it is gone"),
