@@ -34,7 +34,7 @@ CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHO
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
 LIBS_GROUND := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
 LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd)
-PY_CFLAGS  := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags python3-embed))
+PY_CFLAGS  := $(shell $(PYTHON) -c 'import sysconfig as s; print("-isystem", s.get_path("include"), "-isystem", s.get_path("platinclude"))')
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
 # reaches the parser's own tree, and a tree needs no libpython. ASLR of the shim's code would protect nobody: the process
 # belongs to the guest.
@@ -102,8 +102,11 @@ $(B)/init/init: $(B)/init/init.o $(B)/init/init_start.o
 	@$(CC) -nostdlib -static-pie -s -Wl,-z,noexecstack,-z,norelro,-z,noseparate-code -Wl,--build-id=none -o $@.new $^
 	@! LC_ALL=C readelf -rW $@.new | grep -v "no relocations" | grep . || { echo "$@: has relocations" >&2; exit 1; }
 	@mv $@.new $@
-$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a   # never libhotcell; of inside and the ground only what it calls
+$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a $(B)/libsha2.a   # never libhotcell; of inside and the ground only what it calls
 	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -rdynamic -o $@ $^ $(PY_LIBS) $(LIBS_GROUND)
+# What libpython lacks, if it does: src/shim/cpython/sha2.c.
+$(B)/libsha2.a: $(B)/obj/shim/cpython/sha2.o
+	rm -f $@ && $(AR) rcs $@ $^
 # The guard has its own of two functions (src/shim/guard/pointers.h).
 $(B)/libpython.a: $(or $(PY_STATIC),$(error no libpython.a: install libpython3-dev)) Makefile
 	@mkdir -p $(@D)

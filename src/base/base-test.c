@@ -1,4 +1,5 @@
 /* The bottom layer: units, buffers, errors, descriptors, hashes. */
+#include "base/array.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/hash.h"
@@ -360,6 +361,26 @@ static void sha256_agrees_with_fips_180(void **state)
     assert_false(hc_digest_equal(hex, other));
 }
 
+static void an_array_keeps_its_elements_as_it_grows(void **state)
+{
+    size_t *array = NULL, moves = 0, count = 0;
+    (void)state;
+    for (size_t i = 0; i < 10000; i++) {
+        uintptr_t before = (uintptr_t)array;
+        array = hc_array_grow(array, count, sizeof *array);
+        assert_non_null(array);
+        moves += (uintptr_t)array != before;
+        array[count++] = i;
+        if (i % 1000 == 999)
+            count -= 10; /* elements are taken off the end, and others take their place */
+    }
+    assert_true(moves <= 15);
+    assert_int_equal(count, 9900);
+    assert_int_equal(array[989], 989);
+    assert_int_equal(array[990], 1000);
+    free(array);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +403,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(folders_are_made_with_their_parents, make_folder, remove_folder),
         cmocka_unit_test(hmac_agrees_with_rfc_4231),
         cmocka_unit_test(sha256_agrees_with_fips_180),
+        cmocka_unit_test(an_array_keeps_its_elements_as_it_grows),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Append ": cause", cut to what fits. */
+/* Append ": cause" to the error's text, cut to the room that is left there. */
 static void append(struct hc_error *err, const char *cause)
 {
     size_t at = strnlen(err->text, sizeof err->text - 1), room = sizeof err->text - 1 - at;

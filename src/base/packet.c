@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 union control {
-    struct cmsghdr head; /* for its alignment */
+    struct cmsghdr head; /* aligns `space` */
     /* Room for all control messages of one packet. */
     char space[CMSG_SPACE(sizeof(int) * HC_PACKET_FDS) + CMSG_SPACE(sizeof(struct ucred))];
 };

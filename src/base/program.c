@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* In bytes: more than twice the largest stack that any of hotcell's programs was measured to use. */
+/* Bytes of stack: more than twice the most that any of hotcell's programs was measured to use. */
 #define STACK ((rlim_t)1 << 20)
 
 /* The caller may have closed standard descriptors. Open /dev/null in their place in the wrong direction,
@@ -36,7 +36,7 @@ static bool have_stack(void)
         return true;
     limit.rlim_cur = STACK;
     if (limit.rlim_max < STACK)
-        limit.rlim_max = STACK; /* which only root may */
+        limit.rlim_max = STACK; /* only root may raise a hard limit */
     return setrlimit(RLIMIT_STACK, &limit) == 0;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for /proc/PID/status, which names all groups of a process, and there may be 65536 of them. */
+/* Bytes for /proc/PID/status, which names all groups of a process, and there may be 65536 of them. */
 #define STATUS_MAX (1 << 20)
 
 const char *hc_status_read(int dir_fd, const char *path)

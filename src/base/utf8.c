@@ -98,7 +98,7 @@ size_t hc_utf8_whole(const char *text)
 
 int hc_utf8_scrub(struct hc_buf *out, const char *text, size_t len)
 {
-    size_t from = 0; /* first byte that is not yet copied */
+    size_t from = 0; /* offset of the first byte that is not copied yet */
     for (size_t at = 0; at < len;) {
         int n = hc_utf8_sequence((const unsigned char *)text + at, len - at);
         if (n > 0) {

@@ -11,7 +11,7 @@ static const char *const keys[HC_ENTRY_KINDS] = {
     [HC_ENTRY_START] = "start", [HC_ENTRY_BACK] = "back",   [HC_ENTRY_END] = "end",
 };
 
-/* ---- out ---- */
+/* ---- printing ---- */
 
 static void print_batch(struct hc_buf *out, const struct hc_entry *e)
 {
@@ -43,9 +43,9 @@ void hc_entry_print(struct hc_buf *out, const struct hc_entry *e, const char *re
     (void)hc_buf_str(out, "}\n");
 }
 
-/* ---- in ---- */
+/* ---- parsing ---- */
 
-/* A whole number from `least` on, that a double holds exactly. */
+/* Reads a whole number, at least `least`, that a double holds exactly. */
 static int parse_number(const struct hc_json *j, const cJSON *of, const char *name, int64_t least,
                         int64_t *out, struct hc_error *err)
 {
@@ -58,7 +58,7 @@ static int parse_number(const struct hc_json *j, const cJSON *of, const char *na
     return 0;
 }
 
-/* Whether the text needs no escapes in JSON, as all of hotcell's own words. */
+/* Does the text need no escapes in JSON? Words of hotcell's own never do. */
 static bool is_plain(const char *text)
 {
     while (*text >= 0x20 && *text < 0x7f && *text != '"' && *text != '\\')

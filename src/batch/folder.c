@@ -69,7 +69,7 @@ int hc_folder_note(struct hc_folder *p, const struct hc_entry *e, const char *re
     if (text.failed)
         return hc_fail(err, ENOMEM, "journal");
     if (at)
-        *at = p->journal_bytes + (int64_t)(text.len - len) - 2; /* before "}\n" */
+        *at = p->journal_bytes + (int64_t)(text.len - len) - 2; /* the result ends before "}\n" */
     if (hc_write_all(p->journal, text.data, text.len, err) < 0)
         return hc_ctx(err, "%s/" HC_BATCH_JOURNAL, p->path);
     p->journal_bytes += (int64_t)text.len;
@@ -83,7 +83,7 @@ int hc_folder_result(struct hc_folder *p, const char *text, size_t len, struct h
     return 0;
 }
 
-/* ---- on disk ---- */
+/* ---- syncing ---- */
 
 /* Results first: if the journal says that a job has ended, its result is on disk. */
 static int sync_files(const struct hc_folder *p)
@@ -91,10 +91,10 @@ static int sync_files(const struct hc_folder *p)
     return fdatasync(p->results) < 0 || fdatasync(p->journal) < 0 ? errno : 0;
 }
 
-/* What the process that syncs sends back. */
+/* Answer of the process that syncs. */
 struct answer {
-    uint64_t number; /* of the sync, as it was requested */
-    int64_t error;   /* errno; 0: it is done */
+    uint64_t number; /* number of the sync that was requested */
+    int64_t error;   /* errno; 0: the sync is done */
 };
 
 static _Noreturn void serve_syncs(const struct hc_folder *p, int fd, pid_t parent)

@@ -10,9 +10,9 @@
 
 /* A line whose job waits or runs. */
 struct hc_claim {
-    struct hc_task task; /* for the worker */
-    int fd;              /* memfd with the line's text; owned */
-    uint64_t sync;       /* the job may start when folder.synced reaches this number */
+    struct hc_batch_task task; /* for the worker */
+    int fd;                    /* memfd with the line's text; owned */
+    uint64_t sync;             /* the job may start when folder.synced reaches this number */
 };
 
 /* One worker process. */

@@ -159,7 +159,7 @@ static int handle_line(struct hc_batch_front *f, const struct hc_line *line, str
     return rc < 0 ? end_invalid(f, f->reader.line, job_id, &why, err) : claim_line(f, line, job_id, err);
 }
 
-/* Whether it can be read without waiting. */
+/* Can the descriptor be read without waiting? */
 static bool is_readable(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};

@@ -19,7 +19,7 @@ static size_t slot(int64_t index)
     return (size_t)(index % HC_BATCH_WINDOW);
 }
 
-/* Whether the line may be begun; lines of other shards are skipped anyway. */
+/* May the line be begun? Lines of other shards are skipped anyway. */
 bool hc_order_has_room(const struct hc_batch_front *f, int64_t line)
 {
     int64_t index = index_of(f, line);

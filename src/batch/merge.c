@@ -31,12 +31,12 @@ struct row {
     int64_t at;         /* offset of the record in its part's results */
     uint32_t len, from; /* bytes of the record; number of the part, from 1, 0: the line has no record */
 };
-#define BLANK UINT32_MAX /* as `from`: the line is blank */
+#define BLANK UINT32_MAX /* value of `from` for a line that is blank */
 
 /* One of the batches that are merged. */
 struct part {
-    const char *path;      /* of its directory; borrowed */
-    int dir, results;      /* the directory; its results.jsonl; owned */
+    const char *path;      /* path of its directory; borrowed */
+    int dir, results;      /* descriptors of the directory and of its results.jsonl; owned */
     struct hc_entry batch; /* the last HC_ENTRY_BATCH of its journal */
     bool complete;         /* its summary says that all of its jobs have ended */
     int64_t lines;         /* lines of its jobs file, as its summary says; 0: unknown */
@@ -47,8 +47,8 @@ struct merge {
     size_t count;              /* number of `parts` */
     bool partial;              /* results may be missing */
     struct hc_folder out;      /* the directory that is made */
-    struct hc_job_ids job_ids; /* of all results so far */
-    struct hc_tally tally;     /* of all results so far */
+    struct hc_job_ids job_ids; /* IDs of all results so far */
+    struct hc_tally tally;     /* counts of all results so far */
     int index;                 /* file of struct row, by line; owned */
     int64_t last;              /* number of the last line with a record */
 };
@@ -280,7 +280,7 @@ static int check_lines(struct merge *m, struct hc_error *err)
     return 0;
 }
 
-/* ---- out ---- */
+/* ---- writing the merged batch ---- */
 
 static int copy_file(int from, const char *name, int to, struct hc_error *err)
 {

@@ -101,6 +101,6 @@ int hc_reader_get(struct hc_reader *r, struct hc_line *line, struct hc_error *er
 
 void hc_reader_hash(const struct hc_reader *r, char out[HC_SHA256_HEX])
 {
-    struct hc_hash copy = r->hash; /* the original is continued */
+    struct hc_hash copy = r->hash; /* hc_hash_hex ends a hash, and the original goes on */
     hc_hash_hex(&copy, out);
 }

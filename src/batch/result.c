@@ -21,7 +21,7 @@ int hc_batch_status_of(const char *name)
     return -1;
 }
 
-/* ---- out ---- */
+/* ---- printing ---- */
 
 static void put_text(struct hc_buf *out, const char *name, const char *text)
 {
@@ -53,16 +53,16 @@ void hc_result_print(struct hc_buf *out, const struct hc_result *r, const char *
     (void)hc_buf_str(out, "}");
 }
 
-/* ---- in ---- */
+/* ---- parsing ---- */
 
-/* A number that is not negative. */
+/* Reads a number that must not be negative. */
 static int64_t count_of(const cJSON *of, const char *name, int64_t otherwise)
 {
     int64_t n = hc_json_int(of, name, -1);
     return n < 0 ? otherwise : n;
 }
 
-/* Seconds, as manifests have them. */
+/* Reads a time, which manifests have in seconds. */
 static int64_t time_of(const cJSON *of, const char *name)
 {
     const cJSON *node = hc_json_member(of, name);
@@ -97,7 +97,7 @@ int hc_result_parse(struct hc_result *r, const char *name, const char *text, siz
     int rc = 0;
     if (r->line < 1 || r->status < 0)
         rc = hc_json_fail(&j, j.root, false, err, "expected the result of a batch's line");
-    else if (*r->job_id && !hc_is_id(r->job_id, 64)) /* it names a directory */
+    else if (*r->job_id && !hc_is_id(r->job_id, 64)) /* the ID is also the name of a directory */
         rc = hc_json_fail(&j, hc_json_member(j.root, "job_id"), false, err, "job_id: expected an ID");
     hc_json_finish(&j);
     return rc;

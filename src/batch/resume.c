@@ -110,9 +110,10 @@ struct loading {
     const bool *rerun;
     struct hc_job_ids *job_ids;
     struct hc_tally *tally;
-    char *name;   /* of the current file, for messages; owned */
-    int64_t room; /* limit of line indexes, from the files' sizes: a damaged file cannot make us allocate more
-                     memory */
+    char *name; /* name of the current file, for messages; owned */
+    /* most entries of line indexes, by the files' sizes: a damaged file cannot make us allocate more
+     * memory */
+    int64_t room;
 };
 
 static int64_t index_of(const struct loading *l, int64_t line)

@@ -83,7 +83,7 @@ static int add_labels(struct hc_job *job, const cJSON *labels, struct hc_error *
     return 0;
 }
 
-/* The rows of job_options.def that the command line gives. */
+/* Applies the options of job_options.def that the command line gives. */
 static int apply_text_options(struct hc_job *job, const struct hc_job *given, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_job_options_count; i++) {
@@ -129,19 +129,19 @@ int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, c
 struct run_tasks {
     const struct hc_batch *batch;    /* borrowed */
     int cancel_fd, dir;              /* readable: end the job, borrowed; the batch's directory, owned */
-    const char *jobs_dir;            /* DIR/jobs */
-    struct hc_policy_cache policies; /* of earlier jobs */
+    const char *jobs_dir;            /* path of the directory for jobs' results, DIR/jobs */
+    struct hc_policy_cache policies; /* policies of earlier jobs */
     struct hc_warm warm;             /* the worker's zygotes and cells */
     bool begun;                      /* a job was run before */
 };
 
 /* One job that is being run. */
 struct item {
-    const struct hc_task *task;      /* borrowed */
-    struct hc_job job;               /* the line, parsed */
-    struct hc_cached_policy *policy; /* a counted reference; NULL: none */
-    struct hc_warm_use use;          /* the cell that the job used */
-    /* Signs manifests, empty: they are not signed; the manifest in one line; owned. */
+    const struct hc_batch_task *task; /* borrowed */
+    struct hc_job job;                /* the line, parsed */
+    struct hc_cached_policy *policy;  /* the job's policy, a counted reference; NULL: none */
+    struct hc_warm_use use;           /* the cell that the job used */
+    /* The key that signs manifests (empty: they are not signed), and the manifest in one line; both owned. */
     struct hc_buf key, manifest;
     struct hc_ended *answer; /* gets the result; borrowed */
 };
@@ -245,7 +245,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether the directory `inner` is `dir`, or below it. */
+/* Is the directory `inner` the directory `dir`, or below it? */
 static int is_in(int inner, int dir, struct hc_error *err)
 {
     struct stat above, here, wanted;
@@ -352,7 +352,7 @@ static void fill_from_manifest(struct item *it, const struct hc_manifest *m, str
     hc_result_read_usage(r, it->manifest.data ? it->manifest.data : "", it->manifest.len);
 }
 
-/* 1: the job has not begun, as there is no daemon, or it refuses the job. */
+/* Returns 1 if the job has not begun, as there is no daemon, or it refuses the job. */
 static int run_remote(struct run_tasks *w, struct item *it, struct hc_error *err)
 {
     struct hc_manifest *m = calloc(1, sizeof *m);
@@ -406,7 +406,8 @@ static void item_finish(struct item *it)
     hc_buf_finish(&it->manifest);
 }
 
-static int run_task(struct run_tasks *w, int socket, const struct hc_task *task, int fd, struct hc_error *err)
+static int run_task(struct run_tasks *w, int socket, const struct hc_batch_task *task, int fd,
+                    struct hc_error *err)
 {
     struct hc_ended answer = {.result = {.line = task->line, .attempts = task->attempt, .wall_us = -1}};
     struct item it = {.task = task, .answer = &answer};
@@ -429,7 +430,7 @@ static int run_tasks(struct run_tasks *w, int socket, struct hc_error *err)
 {
     static const struct hc_ended idle = {.idle = true};
     for (;;) {
-        struct hc_task task;
+        struct hc_batch_task task;
         hc_autofd fd = -1;
         if (hc_batch_send(socket, &idle, sizeof idle, -1, err) < 0)
             return err->sys == EPIPE ? 0 : -1;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Front to worker, with one descriptor: the line, as a sealed memfd. */
-struct hc_task {
+struct hc_batch_task {
     int64_t line, attempt;    /* number of the line, from 1; number of the attempt, from 1 */
     char job_id[HC_BATCH_ID]; /* the job's ID, as the front has chosen it */
     bool again;               /* an earlier attempt may have left results */

@@ -9,7 +9,7 @@
 #define HC_TALK_REQUEST ((size_t)80 << 20) /* most bytes of requests that wait to be served */
 
 /* All pointers and descriptors are borrowed. */
-struct hc_talk {
+struct hc_session_talk {
     const struct hc_job *job; /* down to cancel_has_reason: as in struct hc_session_given */
     const struct hc_policy *policy;
     const char *default_dir;
@@ -28,6 +28,6 @@ struct hc_talk {
 };
 
 /* Serve the session to its end. Returns its exit status; -1: it could not be started, or hotcell failed. */
-int hc_session_talk(const struct hc_talk *t, struct hc_error *err);
+int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err);
 
 #endif

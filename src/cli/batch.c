@@ -1,6 +1,7 @@
-/* hotcell batch - many programs, one a line of a file. */
+/* hotcell batch - runs many programs, one for each line of a file. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "batch/batch.h"
 #include "cell/tree_check.h"
@@ -8,7 +9,6 @@
 #include "cli/request.h"
 #include "client/http.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,10 +69,10 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
 /* Checks that a daemon answers now, if it has to run the jobs. */
 static int check_daemon(const struct hc_request *q, struct hc_error *err)
 {
-    struct hc_place place;
+    struct hc_daemon_address place;
     if (q->warm != HC_WARM_YES)
         return 0;
-    hc_autofd fd = hc_place_find(&place, err) < 0 ? -1 : hc_dial(&place, err);
+    hc_autofd fd = hc_daemon_address_find(&place, err) < 0 ? -1 : hc_dial(&place, err);
     return fd < 0 ? -1 : 0;
 }
 
@@ -119,14 +119,15 @@ static int merge_shards(int argc, char **argv)
     const char *output_dir = NULL;
     bool partial = false;
     struct hc_error err = {0};
-    for (int opt; (opt = getopt_long(argc, argv, ":ho:", all, NULL)) != -1;) {
+    for (int opt; (opt = hc_getopt(argc, argv, ":ho:", all)) != -1;) {
         if (opt == 'h') {
             (void)fputs(merge_help, stdout);
             return HC_EXIT_OK;
         }
-        if (opt == ':' || opt == '?')
-            return hc_usage("batch merge", "%s %s", opt == ':' ? "a value is missing:" : "unknown option",
-                            argv[optind - 1]);
+        if (opt == '?')
+            return hc_unknown_option("batch merge", all, argv[optind - 1]);
+        if (opt == ':')
+            return hc_usage("batch merge", "a value is missing: %s", argv[optind - 1]);
         output_dir = opt == 'o' ? optarg : output_dir;
         partial |= opt == 'p';
     }

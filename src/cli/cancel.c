@@ -16,12 +16,13 @@ int hc_cancel_open(struct hc_error *err)
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGTERM);
     struct sigaction hup;
-    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) /* nohup(1) ignores it on purpose */
+    /* nohup(1) ignores SIGHUP, which must stay ignored */
+    if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
         (void)sigaddset(&set, SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the caller's own limit then fails, and is reported */
-    (void)signal(SIGCHLD,
-                 SIG_DFL); /* some callers ignore it, and then the kernel drops our children's status */
+    /* A caller may have ignored SIGCHLD: the kernel would then drop our children's exit status. */
+    (void)signal(SIGCHLD, SIG_DFL);
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return hc_fail(err, errno, "block signals");
     int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -34,9 +34,9 @@ static void add_plain(struct hc_buf *out, const char *text)
 static void add_finding(struct hc_buf *out, const struct hc_request *q, const struct hc_lines *lines,
                         const cJSON *finding, bool warning)
 {
-    struct hc_place at = {.line = (int)hc_json_int(finding, "line", 0),
-                          .column = (int)hc_json_int(finding, "column", 0),
-                          .end_column = (int)hc_json_int(finding, "end_column", 0)};
+    struct hc_span at = {.line = (int)hc_json_int(finding, "line", 0),
+                         .column = (int)hc_json_int(finding, "column", 0),
+                         .end_column = (int)hc_json_int(finding, "end_column", 0)};
     const char *hint = hc_json_text(finding, "hint");
     add_plain(out, q->file);
     if (at.line)
@@ -79,7 +79,7 @@ static int print_text(const struct hc_request *q, const struct hc_manifest *m, c
 
 /* ---- as JSON ---- */
 
-/* A copy of `node`; without one an empty value from `make`. */
+/* A copy of `node`; for NULL an empty value from `make`. */
 static cJSON *copy_or(const cJSON *node, cJSON *(*make)(void))
 {
     return node ? cJSON_Duplicate(node, true) : make();

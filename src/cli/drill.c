@@ -109,7 +109,7 @@ static void add_layer(void *ctx, const struct hc_drill_layer *l)
     (void)cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(ctx, "layers"), o);
 }
 
-/* ---- both ---- */
+/* ---- the drill ---- */
 
 static int load_policy(const struct hc_drill_options *o, struct hc_policy *policy, struct hc_error *err)
 {

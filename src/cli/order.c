@@ -2,20 +2,20 @@
  * itself. A tenant may cancel its own jobs; all other orders are for administrators. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "client/ask.h"
 #include "json/names.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_REASON 200 /* bytes of a reason that hotcelld takes */
+#define MOST_REASON 200 /* most bytes of a reason that hotcelld takes */
 
 /* One kind of order. */
 struct order {
-    const char *name, *arguments, *help; /* of the command; for --help; a sentence for --help */
+    const char *name, *arguments, *help; /* name of the command; its arguments and its purpose, for --help */
     const char *path;     /* route for administrators; "%s" stands for the job, session or tenant */
     const char *own_path; /* route for other tenants; NULL: the order is for administrators only */
     bool many;            /* takes one or more names */
@@ -35,9 +35,9 @@ static const struct order orders[] = {
     {"resume", "", "Have hotcelld take jobs again.", "/v1/admin/resume", NULL, false, false},
 };
 
-/* The command line. */
+/* The parsed command line. */
 struct asked {
-    const struct order *order;   /* static */
+    const struct order *order;   /* row of `orders` */
     const char *reason, *socket; /* borrowed; NULL: not given */
     bool admin, json;            /* --admin; --json */
 };
@@ -65,7 +65,7 @@ static bool is_reason(const char *text)
     return len <= MOST_REASON && hc_utf8_valid(text, len, NULL);
 }
 
-/* -1: go on; else the exit status. */
+/* Returns -1 to go on, or the exit status. */
 static int parse_options(struct asked *a, int argc, char **argv)
 {
     static const struct option options[] = {
@@ -75,7 +75,7 @@ static int parse_options(struct asked *a, int argc, char **argv)
     };
     const struct order *o = a->order;
     opterr = 0;
-    for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    for (int opt; (opt = hc_getopt(argc, argv, ":h", options)) != -1;) {
         if (opt == 'h') {
             print_help(o);
             return HC_EXIT_OK;
@@ -154,7 +154,7 @@ static int print_body(const struct asked *a, bool admin, struct hc_buf *body, st
 }
 
 /* Sends the order for one job, session or tenant, or with `name` NULL for the daemon; prints the answer. */
-static int send_order(const struct asked *a, const struct hc_place *place, const char *name,
+static int send_order(const struct asked *a, const struct hc_daemon_address *place, const char *name,
                       struct hc_error *err)
 {
     hc_autobuf path = {0};
@@ -180,7 +180,7 @@ static int send_order(const struct asked *a, const struct hc_place *place, const
 /* Sends the order for all names. Returns the exit status of the last one that failed. */
 static int send_orders(const struct asked *a, char **names, int count)
 {
-    struct hc_place place;
+    struct hc_daemon_address place;
     struct hc_error err = {0};
     int status = HC_EXIT_OK;
     if (hc_ask_find(&place, a->socket, &err) < 0)

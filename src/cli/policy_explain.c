@@ -16,8 +16,8 @@
 
 #define NOTHING "-" /* a column without content */
 
-/* Fields with single values that are no limits: the rows of limits say the same of themselves. With `value`,
- * the row is for that value only. */
+/* Fields with single values, except limits, whose own rows have these texts. With `value`, the row is for
+ * that value only. */
 static const struct {
     const char *path, *value, *guard, *kernel;
 } fields[] = {
@@ -49,7 +49,7 @@ static const struct {
     {"tree_check", "content", NOTHING, "the launcher hashes every file of the tree"},
 };
 
-/* Sections of rules. */
+/* What enforces the sections of rules. */
 static const struct {
     const char *section, *guard, *kernel;
 } sections[] = {
@@ -242,9 +242,9 @@ static void print_landlock(void *ctx, const struct hc_landlock_row *row)
 
 /* Neighbouring rows with the same reason are printed as one paragraph. */
 struct paragraph {
-    bool sets, refused;  /* print rows of sets of calls; of refused calls */
-    char head[256];      /* the reason, and the call or set */
-    struct hc_buf items; /* calls, or arguments of a call; owned */
+    bool sets, refused;  /* print rows of sets of calls; print rows of refused calls */
+    char head[256];      /* the reason, and the call or set of the paragraph */
+    struct hc_buf items; /* names of calls, or arguments of one call; owned */
 };
 
 static void print_paragraph(struct paragraph *at)

@@ -31,7 +31,7 @@ static const char help_head[] =
     "Run FILE, which must be a program that you TRUST, in a cell that refuses little, and print the\n"
     "smallest policy under which it does the same. Options as for hotcell run, but for --json and -p.\n";
 
-/* One run of the program, and the records of it. */
+/* One run of the program, and its records. */
 struct learning {
     struct hc_request *q;        /* the command line; borrowed */
     struct hc_learned lessons;   /* calls that the program made */

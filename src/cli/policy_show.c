@@ -1,4 +1,5 @@
-/* hotcell policy show - a policy as it is loaded, as it would be in force for a job, or as it was for one. */
+/* hotcell policy show - prints a policy as loaded, as it would apply to a job, or as it applied to a past
+ * job. */
 #include "cli/policy.h"
 
 #include "cell/policies.h"
@@ -6,19 +7,20 @@
 #include "cli/cli.h"
 #include "job/job.h"
 
+#include "base/arguments.h"
+
 #include <ctype.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LEAST_DIGITS 8 /* least digits by which a hash is named */
+#define LEAST_DIGITS 8 /* fewest digits of a hash that can name a policy */
 
 enum { OPT_POLICY = 'p', OPT_EFFECTIVE = 256, OPT_SHA256, OPT_TOOL, OPT_FIRST };
 
-/* What is asked for. */
+/* The parsed command line. */
 struct show {
-    struct hc_job job;    /* its policy, and the limits that it would have */
+    struct hc_job job;    /* has the policy to show, and limits and tools that change it */
     bool effective, hash; /* --effective; --sha256 */
 };
 
@@ -46,7 +48,7 @@ static int take_tool(struct hc_job *job, const char *assignment)
                                                       : HC_EXIT_OK;
 }
 
-/* `option` is how the command line has it. */
+/* Applies one option; `option`: its text on the command line, for messages. */
 static int take_option(struct show *s, int opt, const char *option)
 {
     switch (opt) {
@@ -90,7 +92,7 @@ static int read_options(struct show *s, int argc, char **argv)
     struct option *all = all_options();
     int status = all ? HC_EXIT_OK : HC_EXIT_INTERNAL;
     opterr = 0;
-    for (int opt; status == HC_EXIT_OK && (opt = getopt_long(argc, argv, ":p:t:", all, NULL)) >= 0;)
+    for (int opt; status == HC_EXIT_OK && (opt = hc_getopt(argc, argv, ":p:t:", all)) >= 0;)
         status = opt == 't' ? take_limit(&s->job, hc_option_by_flag("tree"), optarg)
                             : take_option(s, opt, argv[optind - 1]);
     free(all);
@@ -104,7 +106,7 @@ static int read_options(struct show *s, int argc, char **argv)
     return status;
 }
 
-/* A hash is of these bytes and no others: a line end is for people alone. */
+/* Prints the text. Its hash is of these bytes alone, so a newline is added on a terminal only. */
 static int print(const char *text, size_t len)
 {
     (void)fwrite(text, 1, len, stdout);
@@ -142,7 +144,7 @@ static int show_loaded(const struct hc_policy *p)
     return text ? HC_EXIT_OK : HC_EXIT_INTERNAL;
 }
 
-/* A whole one, or enough of one to tell it from a name. */
+/* Is the text a hash, or enough digits of one to differ from most names? */
 static bool is_hash(const char *name)
 {
     size_t len = strlen(name);
@@ -160,7 +162,8 @@ static int show_kept(const char *hash, struct hc_error *err)
     return hc_policy_find(digits, &text, err) < 0 ? -1 : print(text.data, text.len);
 }
 
-/* A policy may be called by digits alone, and is meant then, but not by as many as a hash has. */
+/* Does the argument name a stored policy by its hash? A policy's name may consist of digits too, and goes
+ * first unless it is as long as a whole hash. */
 static bool is_kept(const struct show *s)
 {
     hc_autobuf text = {0};

@@ -6,6 +6,7 @@
  * has seen. Otherwise the user has to name the file. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/plain.h"
 #include "base/utf8.h"
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,15 +45,15 @@ static const char help[] =
 
 struct replay {
     const char *file, *output, *stdin_path;
-    int stdin_fd;                    /* owned; -1: none */
+    int stdin_fd;                    /* standard input of the program; owned; -1: none */
     const char *policy_name, *tree;  /* named by the user; NULL: those of the record */
-    struct hc_job named;             /* its inputs are those that the user names */
+    struct hc_job named;             /* has the inputs that the user named; owned */
     bool json_out, allow_changed;    /* --json; --allow-changed */
     char record_name[PATH_MAX];      /* path of the record */
     struct hc_buf code, record_text; /* content of both files; owned */
     struct hc_json record;           /* the record, parsed; owned */
     struct hc_job job;               /* the job that is run again; owned */
-    struct hc_policy policy;         /* its policy; owned */
+    struct hc_policy policy;         /* policy of the job; owned */
     bool changed;                    /* policy, tree or an input differs from the first run's */
     bool unnamed[HC_MAX_INPUTS];     /* inputs of the job that the user has to name */
     struct hc_buf reasons;           /* text: why the job cannot be run as it is; owned */
@@ -63,7 +63,7 @@ struct replay {
 
 static const struct {
     const char *name;
-    int type; /* of cJSON */
+    int type; /* type of the member, for cJSON */
     const char *expected;
 } members[] = {
     {"version", cJSON_Number, "1"},        {"hotcell", cJSON_String, "a string"},
@@ -71,7 +71,7 @@ static const struct {
     {"code", cJSON_Object, "an object"},   {"tree", cJSON_Object, "an object"},
     {"inputs", cJSON_Array, "a list"},     {"spec", cJSON_Object, "an object"},
     {"policy", cJSON_Object, "an object"}, {"outcome", cJSON_Object, "an object"},
-    {"missing", cJSON_Array, "a list"}, /* which a record need not have */
+    {"missing", cJSON_Array, "a list"}, /* may be absent */
 };
 
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)
@@ -316,7 +316,7 @@ static int place_inputs(struct replay *r, struct hc_error *err)
     return 0;
 }
 
-/* The hash of an input at the first run; "": the record does not have it. */
+/* The hash that the record has for an input; "": it has none. */
 static const char *hash_then(const struct replay *r, const char *name)
 {
     const cJSON *entry;
@@ -567,7 +567,7 @@ static int run_again(struct replay *r, struct hc_error *err)
     return status;
 }
 
-/* 0, or the exit status. */
+/* Returns 0 or the exit status. */
 static int read_option(struct replay *r, int opt)
 {
     struct hc_error err;
@@ -609,13 +609,13 @@ static int read_options(struct replay *r, int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     int opt;
     optind = 1;
-    while ((opt = getopt_long(argc, argv, ":ho:p:t:", options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, ":ho:p:t:", options)) != -1) {
         if (opt == 'h')
             return 1;
         if (opt == ':' || (optarg && !*optarg))
             return hc_usage("replay", "%s needs a value", argv[optind - 1]);
         if (opt == '?')
-            return hc_usage("replay", "unknown option %s", argv[optind - 1]);
+            return hc_unknown_option("replay", options, argv[optind - 1]);
         int status = read_option(r, opt);
         if (status != 0)
             return status;

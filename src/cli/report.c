@@ -84,7 +84,7 @@ static int exec_report(int argc, char **argv, struct hc_error *err)
     if (!arguments)
         return hc_fail(err, ENOMEM, "start " HC_HOST_PYTHON);
     memcpy(arguments, front, sizeof front);
-    memcpy(arguments + count, argv + 1, (size_t)argc * sizeof *arguments); /* and the NULL behind them */
+    memcpy(arguments + count, argv + 1, (size_t)argc * sizeof *arguments); /* with the NULL at its end */
     (void)execv(HC_HOST_PYTHON, arguments);
     (void)hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno,
                      "hotcell report needs the Debian packages python3 and python3-jinja2: " HC_HOST_PYTHON);

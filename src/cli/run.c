@@ -1,4 +1,4 @@
-/* hotcell run - one job, from the command line or a spec, to its exit status. */
+/* hotcell run - runs one job, from the command line or a spec, and exits with its status. */
 #include "cli/cli.h"
 
 #include "base/fd.h"
@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,8 +64,7 @@ static void say_not_kept(const struct hc_manifest *m)
         hc_warn("the program was not kept: %s", why);
 }
 
-/* Prints the places of the program that it runs without: what was repaired, and imports that were not
- * allowed. */
+/* Prints what was changed in the program before it ran: repaired text, and imports that were not allowed. */
 static void say_changes(const struct hc_manifest *m)
 {
     const cJSON *finding,
@@ -81,8 +81,8 @@ static void say_changes(const struct hc_manifest *m)
 
 #define GUESTS_TOLD 3 /* warnings of the program's process that are printed */
 
-/* Prints what the program's process warned of, such as a table that it could not read. The manifest has all.
- */
+/* Prints the first warnings of the program's process, such as of a table that it could not read. The manifest
+ * has all. */
 static void say_guests_warnings(const struct hc_manifest *m)
 {
     static const char mark[] = "guest: ";
@@ -174,8 +174,9 @@ static int say_left_out(bool cut, int status)
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
-/* Where the program's own output goes: to the descriptor `given`, if it is not 0, else to `fd`. A caller who
- * has closed the descriptor reads as little of it as one who has gone away, which does the job no harm. */
+/* Where the program's own output goes: to the descriptor `given`, if it is not 0, else to `fd`. If the caller
+ * has closed `fd`, hotcell has opened /dev/null there for reading (base/program.c), and the output is
+ * dropped: the job ends as if the caller had read it. */
 static int passed(const struct hc_request *q, int given, int fd)
 {
     if (given)
@@ -183,12 +184,19 @@ static int passed(const struct hc_request *q, int given, int fd)
     return q->json || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY ? -1 : fd;
 }
 
-/* A daemon gets standard input whole. Without one the job gets it from a file, as it is read already. */
-static int read_stdin(struct hc_request *q, struct hc_error *err)
+/* Reads standard input whole, for a daemon. If the job may run without one, it gets the content as a file. */
+static int read_stdin(struct hc_request *q, int cancel, struct hc_error *err)
 {
     hc_autobuf all = {0};
+    struct pollfd ready[] = {{.fd = q->stdin_fd, .events = POLLIN}, {.fd = cancel, .events = POLLIN}};
     if (q->stdin_fd < 0)
         return 0;
+    if (poll(ready, 2, -1) < 0) /* a FIFO may have no writer yet */
+        return hc_fail(err, errno, "--stdin %s", q->stdin_path);
+    if (ready[1].revents)
+        return hc_fail_as(err, HC_EXIT_LIMIT, 0, "--stdin %s: cancelled before anything came", q->stdin_path);
+    if (strcmp(q->stdin_path, "-") != 0 && fcntl(q->stdin_fd, F_SETFL, 0) < 0)
+        return hc_fail(err, errno, "--stdin %s", q->stdin_path);
     if (hc_read_all(q->stdin_fd, &all, MAX_STDIN, err) < 0 || hc_buf_add(&all, "", 1) < 0)
         return hc_ctx(err, "--stdin %s: hotcelld gets it whole, 64M at most; else give --warm=no",
                       q->stdin_path);
@@ -212,7 +220,7 @@ static void announce_figure(void *figure_fd, const struct hc_figure *f, int fd)
 
 static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
 {
-    if (read_stdin(q, err) < 0)
+    if (read_stdin(q, cancel, err) < 0)
         return -1;
     struct hc_remote remote = {
         .job = &q->job,
@@ -270,7 +278,7 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     if (run.stdin_fd)
-        hc_job_drop_stdin(&q->job); /* it was for a daemon, which there is not */
+        hc_job_drop_stdin(&q->job); /* it was read for a daemon, and no daemon runs the job */
     hc_autobuf text = {0};
     struct hc_error write_err = {0};
     int rc = hc_run(&run, m, err);
@@ -290,6 +298,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
 
 static int run_job(struct hc_request *q, struct hc_error *err)
 {
+    if (q->job.return_count && !q->json && !q->job.output_dir)
+        hc_warn("--return: the values are members of the manifest, which -o DIR keeps and --json prints");
     hc_autofd signals = hc_cancel_open(err);
     hc_autofd cancel = signals < 0 ? -1 : hc_cancel_watch(signals, q->caller_fd, err);
     if (cancel < 0)

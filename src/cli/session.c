@@ -7,6 +7,8 @@
 #include "cli/cancel.h"
 #include "cli/request.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char help_head[] =
@@ -25,19 +27,21 @@ static const char help_head[] =
 
 static int run_session(struct hc_request *q, struct hc_error *err)
 {
+    if (!q->job.interface && !(q->job.interface = strdup("http"))) /* hints in the words of requests */
+        return hc_fail(err, ENOMEM, "session");
     hc_autofd cancel = hc_cancel_open(err);
     if (cancel < 0)
         return -1;
-    const struct hc_talk talk = {.job = &q->job,
-                                 .policy = &q->policy,
-                                 .default_dir = "hotcell-output",
-                                 .else_temporary = true,
-                                 .cancel_fd = cancel,
-                                 .tool_fd = q->tool_fd,
-                                 .in_fd = STDIN_FILENO,
-                                 .out_fd = STDOUT_FILENO,
-                                 .key = q->key.data,
-                                 .key_len = q->key.len};
+    const struct hc_session_talk talk = {.job = &q->job,
+                                         .policy = &q->policy,
+                                         .default_dir = "hotcell-output",
+                                         .else_temporary = true,
+                                         .cancel_fd = cancel,
+                                         .tool_fd = q->tool_fd,
+                                         .in_fd = STDIN_FILENO,
+                                         .out_fd = STDOUT_FILENO,
+                                         .key = q->key.data,
+                                         .key_len = q->key.len};
     int rc = hc_session_talk(&talk, err);
     hc_cancel_end(cancel);
     return rc;

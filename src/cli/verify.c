@@ -2,6 +2,7 @@
  * lists are unchanged. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/kernel.h"
@@ -11,15 +12,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest */
-#define MAX_SAVED    ((size_t)80 << 20)  /* most bytes of a program with the text in front */
-#define QUOTES       "\"\"\""            /* ends the text in front */
+#define MAX_SAVED    ((size_t)80 << 20)  /* most bytes of a saved program, with the text before it */
+#define QUOTES       "\"\"\""            /* end of the text before the program */
 
 static const char help[] =
     "usage: hotcell verify MANIFEST [--sign KEYFILE]\n"
@@ -203,14 +203,14 @@ int hc_cmd_verify(int argc, char **argv)
         {"sign", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     const char *key = NULL;
     int opt;
-    while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, ":h", options)) != -1) {
         if (opt == 'h') {
             (void)fputs(help, stdout);
             return HC_EXIT_OK;
         }
         if (opt != 's')
-            return hc_usage("verify", opt == ':' ? "%s needs a value" : "unknown option %s",
-                            argv[optind - 1]);
+            return opt == ':' ? hc_usage("verify", "%s needs a value", argv[optind - 1])
+                              : hc_unknown_option("verify", options, argv[optind - 1]);
         key = optarg;
     }
     if (argc - optind != 1)

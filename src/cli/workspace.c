@@ -2,6 +2,7 @@
  * it, apply it to the directories themselves, or drop it. As the caller, with no rights of another. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/plain.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -371,9 +371,9 @@ static int serve(int argc, char **argv, int (*act)(struct workspace *w))
     const struct option *options = act == diff ? of_diff : act == commit ? of_commit : none;
     struct workspace w = {.fd = -1, .discards = act == discard};
     struct hc_error err;
-    for (int opt; (opt = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+    for (int opt; (opt = hc_getopt(argc, argv, ":", options)) != -1;) {
         if (opt == '?')
-            return hc_usage("workspace", "unknown option %s", argv[optind - 1]);
+            return hc_unknown_option("workspace", options, argv[optind - 1]);
         *(opt == 'u' ? &w.patch : opt == 'n' ? &w.dry : &w.partial) = true;
     }
     if (argc - optind != 1)

@@ -9,14 +9,14 @@
 
 #define MAX_ANSWER ((size_t)256 << 20) /* most bytes of an answer's body */
 
-int hc_ask_find(struct hc_place *p, const char *named, struct hc_error *err)
+int hc_ask_find(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
     if (named && setenv("HOTCELL_SOCKET", named, 1) < 0)
         return hc_fail(err, errno, "HOTCELL_SOCKET");
-    return hc_place_find(p, err);
+    return hc_daemon_address_find(p, err);
 }
 
-bool hc_ask_is_root(const struct hc_place *p)
+bool hc_ask_is_root(const struct hc_daemon_address *p)
 {
     return geteuid() == 0 && *p->path && !p->token;
 }
@@ -35,7 +35,7 @@ static int parse_answer(const struct hc_answer *a, struct hc_json *out, struct h
     return a->body.len ? hc_json_parse(out, "answer", text, a->body.len, err) : 0;
 }
 
-int hc_ask(const struct hc_place *p, const char *method, const char *path, const char *body,
+int hc_ask(const struct hc_daemon_address *p, const char *method, const char *path, const char *body,
            struct hc_json *out, struct hc_error *err)
 {
     const struct hc_exchange_head head = {

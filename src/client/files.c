@@ -11,9 +11,9 @@
 
 /* Where the files of one job are fetched from and to; all three are borrowed. */
 struct source {
-    const struct hc_place *place; /* the daemon's address */
-    const char *job;              /* path of the job in the daemon: "/v1/jobs/ID" */
-    struct hc_dest *dest;         /* directory that gets the files */
+    const struct hc_daemon_address *place; /* the daemon's address */
+    const char *job;                       /* path of the job in the daemon: "/v1/jobs/ID" */
+    struct hc_dest *dest;                  /* directory that gets the files */
 };
 
 /* What the manifest says of one file. For the saved program it gives neither size nor hash. */
@@ -198,8 +198,8 @@ static int fetch_code(const struct source *f, const cJSON *manifest, struct hc_e
     return fetch_file(f, &w, err);
 }
 
-int hc_files_fetch(const struct hc_place *place, const char *job, const cJSON *manifest, struct hc_dest *dest,
-                   struct hc_error *err)
+int hc_files_fetch(const struct hc_daemon_address *place, const char *job, const cJSON *manifest,
+                   struct hc_dest *dest, struct hc_error *err)
 {
     const struct source f = {.place = place, .job = job, .dest = dest};
     if (fetch_list(&f, hc_json_member(manifest, "figures"), err) < 0 ||

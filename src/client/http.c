@@ -13,15 +13,15 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define SEND_TIMEOUT  30    /* seconds for which a daemon may read nothing of a request */
-#define READ_SIZE     65536 /* most bytes of an answer that are read at once */
+#define SEND_TIMEOUT  30                           /* seconds until a daemon that does not read is given up */
+#define READ_SIZE     65536                        /* most bytes of an answer that are read at once */
 #define SYSTEM_SOCKET "/run/hotcell/hotcelld.sock" /* default socket of root's daemon */
 
 /* ---- the daemon's address ---- */
 
 static const char http[] = "http://";
 
-static int set_path(struct hc_place *p, const char *path, struct hc_error *err)
+static int set_path(struct hc_daemon_address *p, const char *path, struct hc_error *err)
 {
     struct sockaddr_un address;
     if (strlen(path) >= sizeof address.sun_path)
@@ -49,8 +49,8 @@ static bool is_port(const char *digits, size_t len)
     return hc_parse_int(text, &port) == 0 && port > 0 && port <= UINT16_MAX;
 }
 
-/* HOST:PORT, the host being a name, an IPv4 address, or an IPv6 address in brackets. */
-static int set_address(struct hc_place *p, const char *named, struct hc_error *err)
+/* Parses HOST:PORT; HOST is a name, an IPv4 address, or an IPv6 address in brackets. */
+static int set_address(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
     const char *text = named + strlen(http);
     bool brackets = text[0] == '[';
@@ -79,14 +79,14 @@ static bool is_bare_address(const char *named)
            access(named, F_OK) < 0;
 }
 
-int hc_place_find(struct hc_place *p, struct hc_error *err)
+int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err)
 {
     const char *named = getenv("HOTCELL_SOCKET");
     char path[PATH_MAX];
-    *p = (struct hc_place){0};
+    *p = (struct hc_daemon_address){0};
     if (named && strncmp(named, http, strlen(http)) == 0)
         return set_address(p, named, err);
-    if (named && strstr(named, "://")) /* another scheme, such as https, and no path */
+    if (named && strstr(named, "://")) /* another scheme, such as https, cannot be a path */
         return fail_address(named, err);
     if (named && is_bare_address(named))
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
@@ -110,7 +110,7 @@ static void limit_waiting(int fd)
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 }
 
-static int dial_path(const struct hc_place *p, struct hc_error *err)
+static int dial_path(const struct hc_daemon_address *p, struct hc_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, p->path, strlen(p->path));
@@ -124,7 +124,7 @@ static int dial_path(const struct hc_place *p, struct hc_error *err)
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, sys, "connect to hotcelld at %s", p->name);
 }
 
-static int dial_address(const struct hc_place *p, struct hc_error *err)
+static int dial_address(const struct hc_daemon_address *p, struct hc_error *err)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -149,14 +149,14 @@ static int dial_address(const struct hc_place *p, struct hc_error *err)
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, sys, "connect to hotcelld at %s", p->name);
 }
 
-int hc_dial(const struct hc_place *p, struct hc_error *err)
+int hc_dial(const struct hc_daemon_address *p, struct hc_error *err)
 {
     return *p->path ? dial_path(p, err) : dial_address(p, err);
 }
 
 /* ---- a request and its answer ---- */
 
-/* 1: the daemon has closed its end; its answer may say why. */
+/* Returns 1 if the daemon has closed its end; its answer may say why. */
 static int send_all(int fd, const char *data, size_t len, struct hc_error *err)
 {
     while (len) {
@@ -173,7 +173,7 @@ static int send_all(int fd, const char *data, size_t len, struct hc_error *err)
     return 0;
 }
 
-int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, struct hc_error *err)
+int hc_send(int fd, const struct hc_daemon_address *p, const struct hc_exchange_head *h, struct hc_error *err)
 {
     hc_autobuf head = {0};
     (void)hc_buf_fmt(&head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", h->method, h->path);
@@ -211,7 +211,7 @@ int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct 
     return n == 0 ? hc_answer_end(a, err) : hc_answer_feed(a, block, (size_t)n, err);
 }
 
-int hc_exchange(const struct hc_place *p, const struct hc_exchange_head *h, struct hc_answer *a,
+int hc_exchange(const struct hc_daemon_address *p, const struct hc_exchange_head *h, struct hc_answer *a,
                 struct hc_error *err)
 {
     hc_autofd fd = hc_dial(p, err);

@@ -11,7 +11,7 @@
 #include <limits.h>
 
 /* The address of a daemon. */
-struct hc_place {
+struct hc_daemon_address {
     char path[PATH_MAX];      /* of its Unix socket; empty: it listens on TCP */
     char host[256], port[8];  /* of its TCP socket: host name or address, decimal port */
     const char *token;        /* the bearer token, borrowed from the environment; NULL: no token */
@@ -21,7 +21,7 @@ struct hc_place {
 /* Finds the daemon: at $HOTCELL_SOCKET, which is a path or http://HOST:PORT (with $HOTCELL_TOKEN); without
  * that variable at the default socket of this user's daemon, or of root's. -1 with HC_EXIT_USAGE: a variable
  * has a wrong value. */
-int hc_place_find(struct hc_place *p, struct hc_error *err);
+int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err);
 
 /* One request; all pointers are borrowed. */
 struct hc_exchange_head {
@@ -33,11 +33,12 @@ struct hc_exchange_head {
 
 /* Connects; returns a socket that the caller closes. -1: HC_EXIT_UNAVAILABLE, with err->sys set unless the
  * host's name could not be resolved. */
-int hc_dial(const struct hc_place *p, struct hc_error *err);
+int hc_dial(const struct hc_daemon_address *p, struct hc_error *err);
 
 /* Sends a request. If the daemon closes its end before the whole body is sent, sending ends with 0, as the
  * answer may say why. */
-int hc_send(int fd, const struct hc_place *p, const struct hc_exchange_head *h, struct hc_error *err);
+int hc_send(int fd, const struct hc_daemon_address *p, const struct hc_exchange_head *h,
+            struct hc_error *err);
 
 /* Waits for the next bytes of the answer and feeds them to `a`, whose state says whether the answer is whole;
  * returns 0. If `cancel_fd` or `other_fd` (-1: no such descriptor) becomes readable first, reads nothing and
@@ -46,7 +47,7 @@ enum { HC_CANCELLED = 1, HC_OTHER_READY = 2 }; /* cancel_fd was readable; other_
 int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct hc_error *err);
 
 /* Connects, sends a request and reads the whole answer into `a`, which the caller finishes in any case. */
-int hc_exchange(const struct hc_place *p, const struct hc_exchange_head *h, struct hc_answer *a,
+int hc_exchange(const struct hc_daemon_address *p, const struct hc_exchange_head *h, struct hc_answer *a,
                 struct hc_error *err);
 
 #endif

@@ -17,15 +17,15 @@
 #include <string.h>
 
 #define JOBS "/v1/jobs" /* path to which jobs are posted */
-/* Most bytes of an answer that is no events: a manifest may be in it. */
+/* Most bytes of an answer that is not a stream of events: it may have a manifest in it. */
 #define MAX_PROBLEM ((size_t)64 << 20)
 
 /* One job on its way through the daemon; owns all members but `asked`. */
 struct remote {
     struct hc_remote *asked;         /* the caller's job, borrowed */
-    struct hc_place place;           /* the daemon's address */
-    struct hc_answer answer;         /* to the request that submits the job */
-    struct hc_stream_reader stream;  /* of the events in `answer` */
+    struct hc_daemon_address place;  /* the daemon's address */
+    struct hc_answer answer;         /* answer to the request that submits the job */
+    struct hc_stream_reader stream;  /* reader of the events in `answer` */
     struct hc_tool_proxy tool_proxy; /* answers the job's calls of tools */
     struct hc_dest dest;             /* the output directory */
     bool cancelled;                  /* the daemon was asked to cancel the job */
@@ -190,7 +190,7 @@ static int connect_for_job(struct remote *r, struct hc_error *err)
 {
     if (hc_upload_check(r->asked->job, err) < 0)
         return -2;
-    if (hc_place_find(&r->place, err) < 0)
+    if (hc_daemon_address_find(&r->place, err) < 0)
         return -1;
     int fd = hc_dial(&r->place, err);
     return fd < 0 && err->exit == HC_EXIT_UNAVAILABLE ? -2 : fd;

@@ -86,7 +86,7 @@ int hc_tool_proxy_call(struct hc_tool_proxy *d, const struct hc_json *event, str
 
 /* Posts one answer. 1: the daemon refused it, and `err` has the daemon's reason. 404 is no error: the call
  * does not wait any more. */
-static int post_body(const struct hc_place *place, const char *path, const struct hc_buf *body,
+static int post_body(const struct hc_daemon_address *place, const char *path, const struct hc_buf *body,
                      struct hc_error *err)
 {
     const struct hc_exchange_head head = {
@@ -107,7 +107,7 @@ static int post_body(const struct hc_place *place, const char *path, const struc
 /* Answers a call with the daemon's reason (`err`) for refusing the tool's answer: without any answer the
  * program would wait until its time is up. The user is told the first time only, as a program can call again
  * and again. */
-static int post_refusal(struct hc_tool_proxy *d, const struct hc_place *place, const char *path,
+static int post_refusal(struct hc_tool_proxy *d, const struct hc_daemon_address *place, const char *path,
                         struct hc_error *err)
 {
     hc_autobuf body = {0};
@@ -123,7 +123,7 @@ static int post_refusal(struct hc_tool_proxy *d, const struct hc_place *place, c
 
 /* Turns the toolbox's answer, {"id": N, "value": ...} or {"id": N, "error": ...}, into a request to the
  * daemon. An answer that comes too late is no failure. */
-static int post_answer(struct hc_tool_proxy *d, const struct hc_place *place, const char *job,
+static int post_answer(struct hc_tool_proxy *d, const struct hc_daemon_address *place, const char *job,
                        struct hc_error *err)
 {
     struct hc_json j;
@@ -159,7 +159,7 @@ static int read_packet(struct hc_tool_proxy *d, bool *last, struct hc_error *err
     return 0;
 }
 
-static int post_answers(struct hc_tool_proxy *d, const struct hc_place *place, const char *job,
+static int post_answers(struct hc_tool_proxy *d, const struct hc_daemon_address *place, const char *job,
                         struct hc_error *err)
 {
     int rc;
@@ -170,7 +170,7 @@ static int post_answers(struct hc_tool_proxy *d, const struct hc_place *place, c
     return rc < 0 ? -1 : 0;
 }
 
-int hc_tool_proxy_work(struct hc_tool_proxy *d, const struct hc_place *place, const char *job,
+int hc_tool_proxy_work(struct hc_tool_proxy *d, const struct hc_daemon_address *place, const char *job,
                        struct hc_error *err)
 {
     if (!d->toolbox)

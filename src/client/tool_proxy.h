@@ -31,7 +31,7 @@ int hc_tool_proxy_call(struct hc_tool_proxy *d, const struct hc_json *event, str
 
 /* Works on the calls, and sends finished answers to the daemon at `place`. `job` is the job's path there,
  * "/v1/jobs/ID". -1: the daemon cannot be reached, or there is no memory. */
-int hc_tool_proxy_work(struct hc_tool_proxy *d, const struct hc_place *place, const char *job,
+int hc_tool_proxy_work(struct hc_tool_proxy *d, const struct hc_daemon_address *place, const char *job,
                        struct hc_error *err);
 
 #endif

@@ -190,7 +190,7 @@ static void put_returns(struct hc_buf *out, const struct hc_job *job)
     (void)hc_buf_str(out, "]");
 }
 
-/* The commands that answer the tools stay on this host. */
+/* Prints the tools without their commands, which stay on this host. */
 static int put_tools(struct hc_buf *out, const struct hc_tools *tools, struct hc_error *err)
 {
     cJSON *all = tools->count ? hc_tools_to_json(tools) : NULL, *tool;
@@ -203,7 +203,7 @@ static int put_tools(struct hc_buf *out, const struct hc_tools *tools, struct hc
     return put_json(out, "tools", all, err);
 }
 
-/* Rows of job_options.def. */
+/* Prints the options of job_options.def that the job has. */
 static void put_options(struct hc_buf *out, const struct hc_job *job)
 {
     for (size_t i = 0; i < hc_job_options_count; i++) {

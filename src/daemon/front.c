@@ -21,10 +21,9 @@
 #include <sys/syscall.h>
 
 #define TICK_MS 1000 /* ms between looks at slow clients and old results */
-#define REST_MS 2    /* ms without any event before what can wait is written into the ledger */
+#define REST_MS 2    /* ms without any event after which notes are written into the ledger */
 
-/* Numbers of descriptors: of a job that runs or a session (its request, output, channels), and of all else.
- */
+/* Descriptors of a running job or a session (its request, output, channels), and of the front itself. */
 #define FDS_OF_RUN 8
 #define FDS_MORE   64
 
@@ -33,9 +32,9 @@ struct hc_front {
     struct hc_front_sessions sessions;
     struct hc_http http;
     struct hc_watch manager; /* channel to the manager */
-    int64_t most_waiting;    /* most jobs that can wait, by the number of descriptors */
+    int64_t most_waiting;    /* most jobs that can wait, as each holds a descriptor */
     int64_t next_alive;      /* time of the next HC_SAY_ALIVE (CLOCK_MONOTONIC, ms) */
-    int64_t alive_every;     /* ms between two of them; 0: none is sent */
+    int64_t alive_every;     /* ms between two HC_SAY_ALIVE; 0: none is sent */
 };
 
 /* ---- the manager ---- */
@@ -60,7 +59,7 @@ static void begin_drain(struct hc_front *f)
             f->sessions.open);
 }
 
-/* Of what a reload does not change, what an operator would look for in vain. */
+/* Were options changed that only a restart applies, and whose change an operator would expect to see? */
 static bool has_fixed_changes(const struct hc_config *old, const struct hc_config *fresh)
 {
     bool same = old->workers == fresh->workers && old->listen_count == fresh->listen_count;
@@ -70,7 +69,8 @@ static bool has_fixed_changes(const struct hc_config *old, const struct hc_confi
     return !same;
 }
 
-/* Sockets, workers and what libmicrohttpd was started with stay as they are until the next start. */
+/* Applies a new configuration. Sockets, workers and the options of libmicrohttpd stay until the next
+ * start. */
 static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
 {
     struct hc_config fresh;
@@ -97,7 +97,7 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
     hc_config_finish(&f->dispatch.config);
     f->dispatch.config = fresh;
     f->dispatch.configuration++;
-    f->dispatch.policy_count = 0; /* they may have changed as well */
+    f->dispatch.policy_count = 0; /* policies may have changed as well */
     memset(f->dispatch.policies, 0, sizeof f->dispatch.policies);
     hc_info("reloaded%s",
             fixed ? ": what has changed of workers and listen holds from the next start on" : "");
@@ -115,7 +115,7 @@ static void manager_ready(struct hc_watch *w, uint32_t events)
     if (rc < 0 && err.sys == EAGAIN)
         return;
     if (rc <= 0)
-        exit(EXIT_FAILURE); /* workers and cells go with it as well */
+        exit(EXIT_FAILURE); /* the manager then ends workers and cells, too */
     if (m.kind == HC_SAY_DRAIN)
         begin_drain(f);
     if (m.kind == HC_SAY_RELOAD && count == HC_RELOAD_FDS) {
@@ -140,7 +140,8 @@ static void manager_ready(struct hc_watch *w, uint32_t events)
 
 /* ---- the loop ---- */
 
-/* The time is over. What was promised and still waits is in the ledger, for the next daemon. */
+/* Ends all jobs and sessions when the time for draining is over. Accepted jobs that wait stay in the ledger,
+ * for the next daemon. */
 static void cancel_all(struct hc_front *f)
 {
     for (struct hc_task *task = f->dispatch.tasks.newest, *older; task; task = older) {
@@ -151,7 +152,7 @@ static void cancel_all(struct hc_front *f)
     hc_front_sessions_drain(&f->sessions, true);
 }
 
-/* True: nothing is left to be done. A client that waits for an answer still gets it. */
+/* Has the drained daemon no more work? Clients that wait for an answer get it first. */
 static bool drained(struct hc_front *f)
 {
     if (!f->dispatch.draining)
@@ -171,7 +172,7 @@ static bool drained(struct hc_front *f)
         return false;
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)
-            return late; /* one that does not take it is not waited for */
+            return late; /* after the deadline, clients that do not read their answers are not waited for */
     return true;
 }
 
@@ -190,7 +191,8 @@ static void tick(struct hc_front *f, int64_t now)
     hc_http_sweep(&f->http, now);
     hc_dispatch_remove_waiting(&f->dispatch);
     hc_store_tick(&f->dispatch, now);
-    hc_dispatch_start_jobs(&f->dispatch); /* budgets come back with time */
+    hc_upload_store_sweep(&f->dispatch.uploads, f->dispatch.config.uploads_ms);
+    hc_dispatch_start_jobs(&f->dispatch); /* tenants' usage falls as time passes */
 }
 
 static int sleep_ms(const struct hc_front *f, int http)
@@ -218,8 +220,8 @@ static int serve_until_drained(struct hc_front *f, struct hc_error *err)
     return 0;
 }
 
-/* The request of a job that waits is a descriptor, and so is a connection: were they used up by the one,
- * there would be none for the other. */
+/* Counts the descriptors that waiting jobs may hold. Each holds one for its request; without a limit they
+ * could leave no descriptors for connections. */
 static int count_descriptors(struct hc_front *f, size_t sockets, size_t workers, struct hc_error *err)
 {
     struct rlimit limit;
@@ -267,10 +269,11 @@ static int start_front(struct hc_front *f, const struct hc_front_setup *setup, s
     for (size_t i = 0; i < setup->worker_count; i++)
         if (hc_dispatch_add_worker(&f->dispatch, setup->workers[i], setup->worker_pids[i], err) < 0)
             return -1;
-    if (hc_store_open(&f->dispatch, err) < 0)
+    if (hc_store_open(&f->dispatch, err) < 0 ||
+        hc_upload_store_open(&f->dispatch.uploads, f->dispatch.tenants, err) < 0)
         return -1;
     if (hc_http_start(&f->http, &f->dispatch, &f->sessions, setup->listeners, err) < 0 ||
-        hc_drop_rights(err) < 0 || hc_sandbox_enter(err) < 0)
+        hc_drop_rights(err) < 0 || hc_sandbox_enter(f->dispatch.uploads.dir_fd, err) < 0)
         return -1;
     hc_dispatch_start_jobs(&f->dispatch);
     tell_manager(f, HC_SAY_READY);

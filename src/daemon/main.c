@@ -1,11 +1,11 @@
-/* hotcelld - run jobs for many, over HTTP on a Unix socket. See manager.c for its processes. */
+/* hotcelld - run jobs for many users, over HTTP on a Unix socket. See manager.c for its processes. */
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "daemon/manager.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +19,10 @@ static const char help[] = "usage: hotcelld [OPTION]...\n"
                            "      --check-config  print the configuration with all defaults, and end\n"
                            "      --version, --help\n";
 
-/* The command line. */
+/* The parsed command line. */
 struct arguments {
     const char *config, *socket, *state; /* paths; NULL: not given */
-    bool check;                          /* --check-config */
+    bool check;                          /* --check-config was given */
 };
 
 static int usage(const char *what, const char *which)
@@ -31,7 +31,7 @@ static int usage(const char *what, const char *which)
     return HC_EXIT_USAGE;
 }
 
-/* -1: go on; else the exit status. */
+/* Returns -1 to go on, or the exit status. */
 static int read_arguments(struct arguments *a, int argc, char **argv)
 {
     static const struct option options[] = {
@@ -43,7 +43,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    for (int opt; (opt = hc_getopt(argc, argv, ":h", options)) != -1;) {
         switch (opt) {
         case 'c':
             a->config = optarg;
@@ -72,7 +72,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
     return optind < argc ? usage("expected options only, got ", argv[optind]) : -1;
 }
 
-/* A path of the command line is meant from where the command was given. */
+/* Makes a path of the command line absolute, as the daemon changes its working directory. */
 static int put_path(char out[256], const char *path, int most, const char *option, struct hc_error *err)
 {
     char here[PATH_MAX] = "";

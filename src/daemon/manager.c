@@ -1,14 +1,15 @@
 /* Six kinds of processes, each of one thread:
  *
- *   manager    this one, the parent of all: rights, signals, the service manager, births and deaths
- *   front     HTTP, tenants, queue: no rights (front.c)
- *   workers   one job at a time: cells are their children (worker.c)
- *   sessions  one each, for as long as it lives: a worker that does nothing else
- *   trees     looks in turn whether the trees are what they were (trees.c)
- *   checkpointer   the ledger's waits for the disk that need not be the front's: no rights (wal_checkpoint.c)
+ *   manager       this one, the parent of all others: rights, signals, the service manager, starts and deaths
+ *   front         HTTP, tenants, queue: no rights (front.c)
+ *   workers       each runs one job at a time; cells are their children (worker.c)
+ *   sessions      each is a worker that serves one session for as long as the session lives
+ *   looker        checks one tree after the other for changes (trees.c)
+ *   checkpointer  waits for the disk when the ledger's log is copied, instead of the front: no rights
+ *                 (wal_checkpoint.c)
  *
- * Each dies with the manager (PR_SET_PDEATHSIG), and a cell dies with its worker. Front and workers have a
- * channel in pairs; the manager has one to the front, over which it hands the channels of new workers. */
+ * Each dies with the manager (PR_SET_PDEATHSIG), and a cell dies with its worker. The front has a channel to
+ * each worker, and one to the manager, over which it receives the channels of new workers. */
 #include "daemon/manager.h"
 
 #include "base/clock.h"
@@ -44,37 +45,39 @@
 #define PAUSE_MS 1000  /* ms before a process that died at once is started again */
 #define SWEEP_MS 60000 /* ms between searches for cgroups that no process uses */
 
-/* A child without which the daemon goes on, with less. */
+/* A child process that the daemon can do without, at a cost. */
 struct helper {
-    const char *name, *who; /* of the process: for the kernel, and for people */
-    const char *without;    /* what holds as long as there is none */
-    pid_t pid;              /* 0: there is none */
+    const char *name, *who; /* name for the kernel; name in messages */
+    const char *without;    /* what happens as long as the process does not run; a phrase */
+    pid_t pid;              /* 0: it does not run */
     int64_t started;        /* when it was started (CLOCK_MONOTONIC, ms) */
 };
 
 struct manager {
-    struct hc_config *config;               /* in force; borrowed */
-    const char *config_path;                /* absolute; NULL: the usual place */
-    struct hc_listeners listeners;          /* sockets for clients; owned */
-    struct hc_trees trees;                  /* the board; owned */
-    pid_t front;                            /* 0: there is no front */
-    struct helper checkpointer, looker;     /* syncs the ledger; looks at the trees */
-    pid_t workers[HC_MAX_WORKERS];          /* 0: the worker has died, and the next has to wait a moment */
-    int64_t worker_started[HC_MAX_WORKERS]; /* when each was started (CLOCK_MONOTONIC, ms) */
-    size_t worker_count;                    /* used entries of both */
-    pid_t sessions[HC_MAX_SESSIONS];        /* processes of sessions; 0: the entry is free */
-    int channel;                            /* to the front; owned */
+    struct hc_config *config;           /* the configuration in use; borrowed */
+    const char *config_path;            /* absolute path of the file; NULL: the default file */
+    struct hc_listeners listeners;      /* sockets for clients; owned */
+    struct hc_trees trees;              /* owns the board, on which changed trees are noted */
+    pid_t front;                        /* process id; 0: the front does not run */
+    struct helper checkpointer, looker; /* checkpoints the ledger; checks the trees */
+    /* process ids; 0: the worker has died, and its successor is not started yet */
+    pid_t workers[HC_MAX_WORKERS];
+    int64_t worker_started[HC_MAX_WORKERS]; /* time at which each was started (CLOCK_MONOTONIC, ms) */
+    size_t worker_count;                    /* used entries of `workers` and `worker_started` */
+    pid_t sessions[HC_MAX_SESSIONS];        /* process ids of sessions; 0: the entry is free */
+    int channel;                            /* channel to the front; owned */
     int signals, lock;                      /* a signalfd; the lock file in the state directory; owned */
-    struct hc_cgroup_parent cells;          /* where workers put their cells; fd -1: nowhere */
-    int64_t next_sweep; /* when the next search for such cgroups is due (CLOCK_MONOTONIC, ms) */
+    struct hc_cgroup_parent cells;          /* parent of the cells' cgroups; fd -1: there are no cgroups */
+    int64_t next_sweep; /* time of the next search for cgroups that no process uses (CLOCK_MONOTONIC, ms) */
     bool draining, ready;
-    int64_t front_started; /* CLOCK_MONOTONIC, ms */
-    int64_t alive_every;   /* ms between two signs of life of the front; 0: nobody asks for them */
+    int64_t front_started; /* time at which the front was started (CLOCK_MONOTONIC, ms) */
+    /* ms between two HC_SAY_ALIVE of the front; 0: the service manager has no watchdog */
+    int64_t alive_every;
 };
 
 /* ---- children ---- */
 
-/* What a child must not have of its parent: signals that are blocked, and life beyond its. */
+/* Makes the child die with the manager, and undoes what it inherited: blocked signals, descriptors. */
 static void become_child(const struct manager *k, const char *name)
 {
     sigset_t none;
@@ -82,7 +85,7 @@ static void become_child(const struct manager *k, const char *name)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() == 1)
         _exit(HC_EXIT_INTERNAL);
     (void)prctl(PR_SET_NAME, name);
-    /* A terminal's Ctrl-C is for the manager, which ends everybody in order. */
+    /* A terminal sends Ctrl-C to the whole group; the manager ends its children in order. */
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -94,7 +97,7 @@ static void become_child(const struct manager *k, const char *name)
         (void)close(k->cells.fd);
 }
 
-/* 0 in the child. `name`: what the kernel calls it. `who`: see the message. */
+/* Returns 0 in the child. `name`: the process's name for the kernel; `who`: its name in messages. */
 static pid_t fork_child(const struct manager *k, const char *name, const char *who, struct hc_error *err)
 {
     pid_t parent = getpid(), pid = fork();
@@ -108,7 +111,7 @@ static pid_t fork_child(const struct manager *k, const char *name, const char *w
     return 0;
 }
 
-/* Of one worker. */
+/* Each worker gets an equal part of the memory for warm cells. */
 static struct hc_warm_rules warm_rules(const struct manager *k)
 {
     const struct hc_config *c = k->config;
@@ -121,7 +124,7 @@ static struct hc_warm_rules warm_rules(const struct manager *k)
     };
 }
 
-/* One end in the process, whose number is `i` in `pids`; the other is returned for the front, or -1. */
+/* Starts process `i` of `pids` with one end of a channel; returns the other end, for the front, or -1. */
 static int start_process(struct manager *k, pid_t *pids, size_t i, const struct hc_warm_rules *rules,
                          struct hc_error *err)
 {
@@ -153,7 +156,7 @@ static int start_worker(struct manager *k, size_t i, struct hc_error *err)
     return start_process(k, k->workers, i, &rules, err);
 }
 
-/* The front asks for one; it counts them as well. */
+/* Starts a process for a session on request of the front, which limits their number, too. */
 static void start_session(struct manager *k, const struct hc_message *asked)
 {
     struct hc_error err = {0};
@@ -201,7 +204,7 @@ static int start_front(struct manager *k, struct hc_error *err)
     return rc;
 }
 
-/* Cells of workers that have died, and places of tenants who have none. */
+/* Removes cgroups of cells whose worker has died, and of tenants without cells. */
 static void sweep(struct manager *k)
 {
     if (k->cells.fd >= 0)
@@ -209,7 +212,7 @@ static void sweep(struct manager *k)
     k->next_sweep = hc_mono_ms() + SWEEP_MS;
 }
 
-/* True in the child. */
+/* Returns true in the child. */
 static bool start_helper(struct manager *k, struct helper *h)
 {
     struct hc_error err;
@@ -229,14 +232,14 @@ static bool start_helper(struct manager *k, struct helper *h)
     return true;
 }
 
-/* Without it the front does its work when the log has grown long. */
+/* Starts the checkpointer. Without it the front copies the ledger's log itself when the log is long. */
 static void start_checkpointer(struct manager *k)
 {
     if (start_helper(k, &k->checkpointer))
         hc_wal_checkpoint_main();
 }
 
-/* The one that can write on the board. */
+/* Starts the process that checks the trees, the only one that can write on the board. */
 static void start_looker(struct manager *k)
 {
     if (!k->config->trees_ms)
@@ -256,7 +259,8 @@ static void kill_child(pid_t *pid)
     *pid = 0;
 }
 
-/* The front, whose last act that would be, may no longer remove files. */
+/* Makes the last checkpoint in a process of its own: it removes the log's files, which the front has no right
+ * to do. */
 static void checkpoint_last(const struct manager *k)
 {
     pid_t pid = fork();
@@ -285,7 +289,7 @@ static void warn_of_end(const char *who, int status, const char *then)
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), then);
 }
 
-/* Not again at once what has died at once, or could not be started. */
+/* Time at which to start the next worker: at least PAUSE_MS after its predecessor was started. */
 static int64_t next_start(const struct manager *k)
 {
     int64_t next = INT64_MAX;
@@ -312,13 +316,14 @@ static void replace_workers(struct manager *k)
 static void worker_died(struct manager *k, size_t i, int status)
 {
     k->workers[i] = 0;
-    if (k->draining || !k->ready) /* before the front is there, all workers go with it */
+    if (k->draining || !k->ready) /* if the front has not started, the daemon ends with all workers */
         return;
     warn_of_end("a worker", status, "another is started");
-    k->next_sweep = hc_mono_ms() + PAUSE_MS; /* its cells are dead by then */
+    k->next_sweep = hc_mono_ms() + PAUSE_MS; /* the kernel has ended the worker's cells by then */
 }
 
-/* Its jobs are gone with it, and the workers know them only by it: all start afresh. 1: the daemon ends. */
+/* Starts the front again, and all workers: the jobs they ran are known to no process any more. 1: the daemon
+ * ends. */
 static int front_died(struct manager *k, int status, struct hc_error *err)
 {
     k->front = 0;
@@ -337,7 +342,7 @@ static int front_died(struct manager *k, int status, struct hc_error *err)
     return start_front(k, err);
 }
 
-/* True: start it again. Not at once if it cannot do its work. */
+/* Returns true if the process is to be started again; one that died at once could not do its work. */
 static bool helper_died(const struct manager *k, struct helper *h, int status)
 {
     bool later = hc_mono_ms() - h->started < PAUSE_MS;
@@ -348,7 +353,7 @@ static bool helper_died(const struct manager *k, struct helper *h, int status)
     return !later;
 }
 
-/* The front sees it by itself. */
+/* The front learns of the death from its channel to the process. */
 static void session_died(struct manager *k, size_t i)
 {
     k->sessions[i] = 0;
@@ -378,15 +383,15 @@ static int reap(struct manager *k, struct hc_error *err)
     return 0;
 }
 
-/* ---- what it is told ---- */
+/* ---- signals and messages ---- */
 
-/* What is wrong with the new configuration is said, and the old one goes on. */
+/* Sends the new configuration to the front. If it has errors they are logged, and the old one stays. */
 static void reload(struct manager *k)
 {
     struct hc_error err;
     hc_notify_reloading();
     if (hc_reload_send(k->channel, k->config_path, k->config, &err) == 0)
-        return; /* the front says when it is done */
+        return; /* the front reports READY when it has applied it */
     hc_warn("not reloaded: %s", err.text);
     hc_notify("READY=1");
 }
@@ -435,7 +440,7 @@ static void on_front(struct manager *k)
     int fds[HC_RUN_FDS];
     size_t count;
     if (hc_channel_receive(k->channel, &m, fds, &count, &err) <= 0) {
-        hc_close_fd(&k->channel); /* it has died, which a signal tells */
+        hc_close_fd(&k->channel); /* the front has died; SIGCHLD reports it */
         return;
     }
     while (count)
@@ -474,7 +479,7 @@ static int serve(struct manager *k, struct hc_error *err)
     return rc;
 }
 
-/* ---- the beginning ---- */
+/* ---- the start ---- */
 
 static int take_signals(struct manager *k, struct hc_error *err)
 {
@@ -492,7 +497,7 @@ static int take_signals(struct manager *k, struct hc_error *err)
     return k->signals < 0 ? hc_fail(err, errno, "signalfd") : 0;
 }
 
-/* Readable for the front's group, which new directories inherit; for nobody else. */
+/* Makes the directory of results. The front's group may read it, and new directories inherit the group. */
 static int make_results_dir(struct hc_error *err)
 {
     uid_t front;
@@ -502,10 +507,15 @@ static int make_results_dir(struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_RESULTS_DIR);
     if (geteuid() == 0 && (chown(HC_RESULTS_DIR, 0, front) < 0 || chmod(HC_RESULTS_DIR, 02750) < 0))
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, HC_RESULTS_DIR);
+    if (mkdir(HC_UPLOADS_DIR, 0700) < 0 && errno != EEXIST)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_UPLOADS_DIR);
+    if (geteuid() == 0 && chown(HC_UPLOADS_DIR, front, front) < 0) /* the front alone writes in it */
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, HC_UPLOADS_DIR);
     return 0;
 }
 
-/* Whoever else may write in it decides what we remove, write and read there. */
+/* Requires that no other user can write into the directory: he could choose what this process removes, writes
+ * and reads there. */
 static int check_owner(const char *state, struct hc_error *err)
 {
     struct stat st = {0};
@@ -523,7 +533,8 @@ static int check_owner(const char *state, struct hc_error *err)
     return 0;
 }
 
-/* A child that a manager had just made when it was killed has its lock for a moment, too. */
+/* Locks the state directory. A child that a killed manager had just forked keeps the lock for a moment, so
+ * this tries again. */
 static int take_lock(struct manager *k, const char *state, struct hc_error *err)
 {
     k->lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -537,8 +548,8 @@ static int take_lock(struct manager *k, const char *state, struct hc_error *err)
     return 0;
 }
 
-/* The state directory becomes the current one: from here on names are relative to it. What jobs of an earlier
- * daemon were reading is removed. */
+/* Makes the state directory the working directory, so that later names are relative to it, and removes the
+ * input files of jobs of an earlier daemon. */
 static int enter_state(struct manager *k, struct hc_error *err)
 {
     const char *state = k->config->state;
@@ -558,8 +569,8 @@ static int enter_state(struct manager *k, struct hc_error *err)
     return make_results_dir(err);
 }
 
-/* What a launcher that was killed has left, and a place for our own cells: found before there are children,
- * as only a process that is alone in its cgroup can divide it. */
+/* Finds the parent for the cells' cgroups and removes cells of a killed launcher. This comes before any fork,
+ * as a cgroup can be divided only by a process that is alone in it. */
 static void settle_in_cgroup(struct manager *k)
 {
     struct hc_error err;

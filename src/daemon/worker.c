@@ -1,6 +1,6 @@
-/* A worker: reads the request once more, by the parser that the front has used, puts the inputs where the
- * cell can have them mounted, runs the job, and gives the manifest back. It has the rights that cells need,
- * and so sees no HTTP; what it is sent is a spec that names no file of the host. */
+/* A worker: parses the request again, with the front's parser, writes the inputs where the cell can mount
+ * them, runs the job, and returns the manifest. It has the rights that cells need, so it handles no HTTP;
+ * what it receives is a spec that names no file of the host. */
 #include "daemon/worker.h"
 
 #include "base/fd.h"
@@ -23,28 +23,30 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
-#define REFRESH_MS  10000              /* ms between looks at the cells that wait */
+#define REFRESH_MS  10000              /* ms between checks of waiting cells */
 #define FIGURE_KEPT (2 << 20)          /* most bytes of a figure that is sent to the front */
-#define MAX_BODY    ((size_t)16 << 30) /* most bytes of a request; the configuration has the real bound */
+#define MAX_BODY    ((size_t)16 << 30) /* most bytes of a request; the configuration sets a lower limit */
 
-/* A job as it came, and what is made of it. */
+/* A job as the front sent it, and what the worker makes of it. */
 struct work {
-    struct hc_message *said;        /* the front's message; borrowed */
-    int *fds;                       /* descriptors of the message (enum hc_run_fd), owned */
-    struct hc_buf body;             /* the request; owned */
-    struct hc_job job;              /* the request, parsed */
-    struct hc_uploads uploads;      /* content of its inputs; owned */
-    struct hc_cached_policy *known; /* the job's policy; a counted reference */
-    const struct hc_buf *key;       /* signs manifests; borrowed; empty: they are not signed */
-    int channel;                    /* to the front */
-    bool session, has_tools;        /* it is a session; its client answers tools */
-    const char *stage;              /* path of the worker's own directory in HC_STAGE_DIR */
-    bool staged;                    /* this directory has files of the job */
-    struct hc_warm *warm;           /* the worker's; borrowed */
-    struct hc_warm_use use;         /* the cell that the job used */
+    struct hc_message *order;               /* the front's message; borrowed */
+    int *fds;                               /* descriptors of the message (enum hc_run_fd), owned */
+    struct hc_buf body;                     /* the request; owned */
+    struct hc_job job;                      /* the request, parsed */
+    struct hc_uploads uploads;              /* content of the job's inputs; owned */
+    struct hc_cached_policy *cached_policy; /* the job's policy; a counted reference */
+    /* key that signs manifests; borrowed; empty: they are not signed */
+    const struct hc_buf *key;
+    int channel;             /* channel to the front; borrowed */
+    bool session, has_tools; /* the job is a session; the client answers tool calls */
+    const char *stage;       /* path of the worker's own directory in HC_STAGE_DIR; borrowed */
+    bool staged;             /* `stage` has files of the job */
+    struct hc_warm *warm;    /* zygotes and cells of the worker; borrowed */
+    struct hc_warm_use use;  /* the cell that the job used */
 };
 
-/* Readable for all, so that no mount has to show it as the guest's own; nobody else reaches its directory. */
+/* Writes an input that all users may read, so that no mount has to map its owner to the guest; other users
+ * cannot reach its directory. */
 static int write_input(const char *path, const char *data, size_t len, struct hc_error *err)
 {
     hc_autofd fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -53,7 +55,19 @@ static int write_input(const char *path, const char *data, size_t len, struct hc
     return hc_write_all(fd, data, len, err) < 0 ? hc_ctx(err, "%s", path) : 0;
 }
 
-/* HC_STAGE_DIR/WORKER/JOB_ID/N/FILE: two inputs may have files of the same name. */
+/* Give the upload's file this name, too: the job goes on if the upload is removed. The front has checked
+ * whose it is, and its name says so again. */
+static int link_upload(const struct work *w, const char *id, const char *path, struct hc_error *err)
+{
+    char file[HC_TENANT_NAME + 160];
+    (void)snprintf(file, sizeof file, HC_UPLOADS_DIR "/%s:%.80s", w->order->tenant, id);
+    if (linkat(AT_FDCWD, file, AT_FDCWD, path, 0) < 0)
+        return errno == ENOENT ? hc_fail_as(err, HC_EXIT_DATA, 0, "the upload '%s' is no longer there", id)
+                               : hc_fail(err, errno, "upload '%s'", id);
+    return chmod(path, 0644) < 0 ? hc_fail(err, errno, "upload '%s'", id) : 0;
+}
+
+/* Writes HC_STAGE_DIR/WORKER/JOB_ID/N/FILE; N, as two inputs may have files of the same name. */
 static int stage_input(struct work *w, size_t i, struct hc_error *err)
 {
     struct hc_input *in = &w->job.inputs[i];
@@ -65,6 +79,8 @@ static int stage_input(struct work *w, size_t i, struct hc_error *err)
         return hc_fail(err, ENOMEM, "input '%s'", in->name);
     free(in->path);
     in->path = path;
+    if (w->uploads.list[i].upload)
+        return link_upload(w, w->uploads.list[i].upload, path, err);
     return write_input(path, w->uploads.list[i].data, w->uploads.list[i].len, err);
 }
 
@@ -80,7 +96,8 @@ static int stage_inputs(struct work *w, struct hc_error *err)
     for (size_t i = 0; i < w->job.input_count; i++)
         if (stage_input(w, i, err) < 0)
             return hc_ctx(err, "stage inputs");
-    hc_uploads_finish(&w->uploads); /* not twice in memory while the job runs */
+    /* the content is on the disk: no need to keep it in memory while the job runs */
+    hc_uploads_finish(&w->uploads);
     return 0;
 }
 
@@ -94,10 +111,10 @@ static int read_body(struct work *w, struct hc_error *err)
                             w->body.len, err) < 0)
         return -1;
     hc_buf_finish(&w->body);
-    w->job.job_id = strdup(w->said->job_id);
-    w->job.tenant = strdup(w->said->tenant);
+    w->job.job_id = strdup(w->order->job_id);
+    w->job.tenant = strdup(w->order->tenant);
     if (!w->job.policy)
-        w->job.policy = strdup(w->said->policy);
+        w->job.policy = strdup(w->order->policy);
     if (!w->job.interface)
         w->job.interface = strdup("http");
     if (!w->job.interface || !w->job.job_id || !w->job.tenant || !w->job.policy)
@@ -105,12 +122,12 @@ static int read_body(struct work *w, struct hc_error *err)
     return hc_job_check(&w->job, err);
 }
 
-static int load_policy(struct hc_policy_cache *known, struct work *w, struct hc_error *err)
+static int load_policy(struct hc_policy_cache *policies, struct work *w, struct hc_error *err)
 {
-    if (hc_policy_cache_find(known, &w->job, &w->said->max, &w->known, err) < 0)
+    if (hc_policy_cache_find(policies, &w->job, &w->order->max, &w->cached_policy, err) < 0)
         return -1;
-    if (w->known->policy.output_mode != HC_OUTPUT_BIND)
-        return 0; /* a directory is made if there is something to keep */
+    if (w->cached_policy->policy.output_mode != HC_OUTPUT_BIND)
+        return 0; /* in other modes a directory is made only for files that are kept */
     if (asprintf(&w->job.output_dir, HC_RESULTS_DIR "/%s", w->job.job_id) >= 0)
         return 0;
     w->job.output_dir = NULL;
@@ -141,7 +158,8 @@ static void fill_outcome(struct hc_outcome *o, const struct hc_manifest *m)
         o->bytes += m->files[i].bytes;
 }
 
-/* What of a figure may be had while its job runs. -1: nothing. */
+/* Copies a figure into a sealed memfd for clients that watch the running job. -1: it is too long, or an
+ * error. */
 static int copy_figure(const struct hc_figure *f, int fd, struct hc_error *err)
 {
     hc_autobuf data = {0};
@@ -150,44 +168,44 @@ static int copy_figure(const struct hc_figure *f, int fd, struct hc_error *err)
     return hc_sealed_memfd("hotcell-figure", data.data, data.len, err);
 }
 
-/* A front that does not keep up misses one; the manifest has them all. */
+/* Tells the front of a figure. A front that is too slow misses it; the manifest lists all figures. */
 static void tell_figure(void *ctx, const struct hc_figure *f, int fd)
 {
     const struct work *w = ctx;
     struct hc_message m = {.kind = HC_SAY_FIGURE, .figure = *f};
     struct hc_error ignored;
-    memcpy(m.job_id, w->said->job_id, sizeof m.job_id);
+    memcpy(m.job_id, w->order->job_id, sizeof m.job_id);
     hc_autofd copy = copy_figure(f, fd, &ignored);
     (void)hc_channel_send(w->channel, &m, &copy, copy >= 0, &ignored);
 }
 
-/* The manifest goes into a sealed memfd; -1: there is none. */
+/* Returns the manifest in a sealed memfd, or -1. */
 static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *err)
 {
     struct hc_run run = {
         .job = &w->job,
-        .policy = &w->known->policy,
-        .policy_hash = w->known->policy_hash,
+        .policy = &w->cached_policy->policy,
+        .policy_hash = w->cached_policy->policy_hash,
         .pass_stdout = w->fds[HC_RUN_STDOUT],
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
         .cancel_has_reason = true,
         .plain_manifest = true,
-        .shared = true, /* with the front, which runs as another user and hands it out */
+        .shared = true, /* the front reads the results, and runs as another user */
         .figure_sink = {tell_figure, w},
         .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,
         .default_dir = HC_RESULTS_DIR,
-        .share = {w->job.tenant, w->said->weight},
+        .share = {w->job.tenant, w->order->weight},
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
         return hc_fail(err, ENOMEM, "run");
     hc_autobuf text = {0};
-    struct hc_error failed; /* the manifest says it all */
-    (void)hc_warm_run(w->warm, &w->use, w->known, &run, m, &failed);
+    struct hc_error failed; /* not used: the manifest has the error */
+    (void)hc_warm_run(w->warm, &w->use, w->cached_policy, &run, m, &failed);
     outcome->warm = w->use.warm;
     int rc = hc_run_write_manifest(&run, m, w->key->data, w->key->len, &text, err);
-    if (rc < 0 && text.len) { /* the front has it all the same */
+    if (rc < 0 && text.len) { /* the text is complete, so the front gets it */
         hc_warn("job %s: %s", w->job.job_id, err->text);
         rc = 0;
     }
@@ -203,7 +221,7 @@ static void unstage(struct work *w)
 {
     char dir[160];
     struct hc_error err;
-    (void)snprintf(dir, sizeof dir, "%s/%s", w->stage, w->said->job_id);
+    (void)snprintf(dir, sizeof dir, "%s/%s", w->stage, w->order->job_id);
     if (w->staged && hc_remove_results(AT_FDCWD, dir, &err) < 0)
         hc_warn("%s", err.text);
 }
@@ -212,7 +230,7 @@ static void work_finish(struct work *w)
 {
     hc_job_finish(&w->job);
     hc_uploads_finish(&w->uploads);
-    hc_policy_cache_drop(w->known);
+    hc_policy_cache_drop(w->cached_policy);
     hc_buf_finish(&w->body);
 }
 
@@ -224,22 +242,22 @@ static int send_answer(int channel, struct hc_message *answer, int manifest, str
     return hc_channel_send(channel, answer, &manifest, 1, err);
 }
 
-/* What one worker keeps from job to job. */
+/* What a worker keeps from one job to the next. */
 struct worker {
-    int channel;                  /* to the front; owned */
-    char stage[40];               /* path of its own directory in HC_STAGE_DIR */
-    struct hc_policy_cache known; /* policies of earlier jobs */
-    struct hc_warm warm;          /* its zygotes and their cells */
-    struct hc_warm_counts told;   /* the last counts that the front was told */
-    struct hc_buf key;            /* signs manifests; owned; empty: they are not signed */
-    const struct hc_trees *trees; /* the board; borrowed */
-    uint32_t trees_news;          /* the board's `news` when the worker last dropped changed trees */
+    int channel;                     /* channel to the front; owned */
+    char stage[40];                  /* path of the worker's own directory in HC_STAGE_DIR */
+    struct hc_policy_cache policies; /* policies of earlier jobs */
+    struct hc_warm warm;             /* zygotes, and cells that were built ahead */
+    struct hc_warm_counts reported;  /* the counts that the front was last told */
+    struct hc_buf key;               /* key that signs manifests; owned; empty: they are not signed */
+    const struct hc_trees *trees;    /* the board of changed trees; borrowed */
+    uint32_t trees_news;             /* the board's `news` when the worker last dropped changed trees */
 };
 
 static int say_idle(struct worker *me, struct hc_error *err)
 {
     const struct hc_message m = {.kind = HC_SAY_IDLE, .warm = me->warm.counts};
-    me->told = me->warm.counts;
+    me->reported = me->warm.counts;
     return hc_channel_send(me->channel, &m, NULL, 0, err);
 }
 
@@ -248,7 +266,7 @@ static bool is_changed(void *ctx, const char *tree_id)
     return hc_trees_find_changed(ctx, tree_id) != NULL;
 }
 
-/* What was loaded from a tree that has changed since goes. */
+/* Drops zygotes and cells that have loaded a tree which has changed since. */
 static void heed_trees(struct worker *me)
 {
     uint32_t news = me->trees->board->news;
@@ -257,19 +275,21 @@ static void heed_trees(struct worker *me)
     me->trees_news = news;
 }
 
-/* All that is needed before there is a cell. */
+/* Does all that comes before the cell: reads the job, loads its policy, checks its tree, writes its
+ * inputs. */
 static int take_up(struct worker *me, struct work *w, struct hc_error *err)
 {
-    return read_body(w, err) < 0 || load_policy(&me->known, w, err) < 0 ||
-                   hc_trees_check(me->trees, w->known->policy.tree, err) < 0 || stage_inputs(w, err) < 0
+    return read_body(w, err) < 0 || load_policy(&me->policies, w, err) < 0 ||
+                   hc_trees_check(me->trees, w->cached_policy->policy.tree, err) < 0 ||
+                   stage_inputs(w, err) < 0
                ? -1
                : 0;
 }
 
-static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+static int serve_job(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t count,
                      struct hc_error *err)
 {
-    struct work w = {.said = said,
+    struct work w = {.order = order,
                      .fds = fds,
                      .key = &me->key,
                      .channel = me->channel,
@@ -278,7 +298,7 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
                      .warm = &me->warm};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
-    memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
+    memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
     heed_trees(me);
     if (take_up(me, &w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
@@ -286,36 +306,37 @@ static int serve_job(struct worker *me, struct hc_message *said, int fds[HC_RUN_
     for (size_t i = 0; i < count; i++)
         hc_close_fd(&fds[i]);
     int rc = send_answer(me->channel, &answer, manifest, err);
-    /* Nobody waits for this. The front is told when it is done: until then it prefers other workers. */
+    /* The client has its answer already. The front is told when this is done; until then it prefers other
+     * workers. */
     hc_warm_bury(&w.use);
     if (w.use.slot)
-        hc_warm_settle(&me->warm, w.use.slot, w.known, said->weight);
+        hc_warm_settle(&me->warm, w.use.slot, w.cached_policy, order->weight);
     work_finish(&w);
     return rc < 0 ? -1 : say_idle(me, err);
 }
 
-/* For as long as it lives; this process is for nothing else, and ends with it. */
-static int serve_session(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+/* Serves one session until it ends; then the process ends. */
+static int serve_session(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t count,
                          struct hc_error *err)
 {
-    struct work w = {.said = said, .fds = fds, .session = true, .stage = me->stage};
+    struct work w = {.order = order, .fds = fds, .session = true, .stage = me->stage};
     struct hc_message answer = {.kind = HC_SAY_FAILED};
-    struct hc_talk talk = {.job = &w.job,
-                           .default_dir = HC_RESULTS_DIR,
-                           .cancel_fd = fds[HC_SESSION_CANCEL],
-                           .cancel_has_reason = true,
-                           .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
-                           .in_fd = fds[HC_SESSION_STREAM],
-                           .out_fd = fds[HC_SESSION_STREAM],
-                           .max_text = HC_MAX_TEXT,
-                           .key = me->key.data,
-                           .key_len = me->key.len,
-                           .share = {said->tenant, said->weight},
-                           .shared = true};
-    memcpy(answer.job_id, said->job_id, sizeof answer.job_id);
+    struct hc_session_talk talk = {.job = &w.job,
+                                   .default_dir = HC_RESULTS_DIR,
+                                   .cancel_fd = fds[HC_SESSION_CANCEL],
+                                   .cancel_has_reason = true,
+                                   .tool_fd = count > HC_SESSION_TOOLS ? fds[HC_SESSION_TOOLS] : 0,
+                                   .in_fd = fds[HC_SESSION_STREAM],
+                                   .out_fd = fds[HC_SESSION_STREAM],
+                                   .max_text = HC_MAX_TEXT,
+                                   .key = me->key.data,
+                                   .key_len = me->key.len,
+                                   .share = {order->tenant, order->weight},
+                                   .shared = true};
+    memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
     if (take_up(me, &w, &answer.error) == 0) {
-        talk.policy = &w.known->policy;
-        talk.ceiling = &w.known->ceiling;
+        talk.policy = &w.cached_policy->policy;
+        talk.ceiling = &w.cached_policy->ceiling;
         if (hc_session_talk(&talk, &answer.error) >= 0)
             answer.kind = HC_SAY_DONE;
     }
@@ -336,36 +357,36 @@ static void forget(const char *job_id)
         hc_warn("%s", err.text);
 }
 
-static int serve(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t count,
+static int serve(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t count,
                  struct hc_error *err)
 {
-    if (hc_job_check_id(said->job_id, err) < 0)
+    if (hc_job_check_id(order->job_id, err) < 0)
         return -1;
-    if (said->kind == HC_SAY_RUN && (count == HC_RUN_FDS || count == HC_RUN_TOOLS))
-        return serve_job(me, said, fds, count, err);
-    if (said->kind == HC_SAY_SESSION && (count == HC_SESSION_FDS || count == HC_SESSION_TOOLS))
-        return serve_session(me, said, fds, count, err);
-    if (said->kind != HC_SAY_FORGET || count)
-        return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", said->kind, count);
-    forget(said->job_id);
+    if (order->kind == HC_SAY_RUN && (count == HC_RUN_FDS || count == HC_RUN_TOOLS))
+        return serve_job(me, order, fds, count, err);
+    if (order->kind == HC_SAY_SESSION && (count == HC_SESSION_FDS || count == HC_SESSION_TOOLS))
+        return serve_session(me, order, fds, count, err);
+    if (order->kind != HC_SAY_FORGET || count)
+        return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", order->kind, count);
+    forget(order->job_id);
     return 0;
 }
 
-/* Until there is a message, cells that wait are kept fresh. */
-static int next_message(struct worker *me, struct hc_message *said, int fds[HC_RUN_FDS], size_t *count,
+/* Waits for the next message, and keeps waiting cells fresh meanwhile. */
+static int next_message(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t *count,
                         struct hc_error *err)
 {
     struct pollfd on = {.fd = me->channel, .events = POLLIN};
     while (me->warm.rules.most && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
         heed_trees(me);
         hc_warm_refresh(&me->warm);
-        if (memcmp(&me->told, &me->warm.counts, sizeof me->told) != 0 && say_idle(me, err) < 0)
+        if (memcmp(&me->reported, &me->warm.counts, sizeof me->reported) != 0 && say_idle(me, err) < 0)
             return -1;
     }
-    return hc_channel_receive(me->channel, said, fds, count, err);
+    return hc_channel_receive(me->channel, order, fds, count, err);
 }
 
-/* Empty: what a worker that was killed has left is in nobody's way. */
+/* Makes an empty directory: files that a killed worker has left are removed. */
 static int make_stage(const char *dir, struct hc_error *err)
 {
     if (hc_remove_results(AT_FDCWD, dir, err) < 0)
@@ -376,7 +397,7 @@ static int make_stage(const char *dir, struct hc_error *err)
 void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rules, const char *key,
                     const struct hc_trees *trees)
 {
-    static struct hc_message said;
+    static struct hc_message order;
     static struct worker me;
     struct hc_error err = {0};
     int fds[HC_RUN_FDS], rc;
@@ -388,8 +409,8 @@ void hc_worker_main(int channel, size_t number, const struct hc_warm_rules *rule
     rc = make_stage(me.stage, &err);
     if (rc >= 0 && *key)
         rc = hc_key_read(key, &me.key, &err);
-    while (rc >= 0 && (rc = next_message(&me, &said, fds, &count, &err)) > 0)
-        if ((rc = serve(&me, &said, fds, count, &err)) < 0)
+    while (rc >= 0 && (rc = next_message(&me, &order, fds, &count, &err)) > 0)
+        if ((rc = serve(&me, &order, fds, count, &err)) < 0)
             break;
     if (rc < 0)
         hc_warn("worker: %s", err.text);

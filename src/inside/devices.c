@@ -19,7 +19,7 @@
 
 static const struct node {
     const char *name; /* below /dev */
-    unsigned minor;   /* of major 1, memory devices: Documentation/admin-guide/devices.txt */
+    unsigned minor;   /* minor number; the major one is 1 (Documentation/admin-guide/devices.txt) */
 } nodes[] = {{"null", 3}, {"zero", 5}, {"full", 7}, {"random", 8}, {"urandom", 9}};
 
 #define COUNT (sizeof nodes / sizeof *nodes)
@@ -40,7 +40,7 @@ static int restrict_mount(int fd, const char *what, struct hc_error *err)
 
 /* ---- the cell's own nodes ---- */
 
-/* False: the node cannot be made, or not be opened, as device cgroups may forbid it. */
+/* Make and test a node. False: it cannot be made, or not be opened, as device cgroups may forbid it. */
 static bool make_node(int dir, const struct node *n)
 {
     static const struct timespec no_time[2] = {{0}, {0}};

@@ -51,8 +51,8 @@ int hc_inside_offer_copies(const struct hc_plan *plan, int space_fd, struct hc_e
     return wait_for_maps(plan, err);
 }
 
-/* If the launcher died before this line, no signal comes, but its socket is closed. A change of ids clears
- * the setting, so this comes after it. */
+/* Have the kernel kill this process when the launcher dies. If it has died before this line, no signal comes,
+ * but its socket is closed. A change of ids clears the setting, so this comes after it. */
 static int die_with_launcher(const struct hc_plan *plan, struct hc_error *err)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
@@ -91,8 +91,8 @@ static int make_control(int pair[2], struct hc_error *err)
     return 0;
 }
 
-/* Send the launcher the roots of /output and /tmp, from which it collects and which it measures once the
- * cell is dead, and its end of the control channel. */
+/* Send the launcher its end of the control channel and the roots of /output and /tmp, to measure both and to
+ * collect results. A warm cell also sends the root of /input, for copies of the inputs. */
 static int send_kept(const struct hc_plan *plan, const struct hc_mounted *m, int control_fd,
                      struct hc_error *err)
 {
@@ -116,7 +116,7 @@ static int attempt_root_write(struct hc_facts *f, struct hc_error *err)
     return 0;
 }
 
-/* Test that no /proc is visible: a copy could still have its zygote's. */
+/* Test that no /proc is visible: a copy could still have the /proc of its zygote. */
 static int attempt_proc(const struct hc_plan *plan, struct hc_error *err)
 {
     if (plan->zygote || hc_weak(HC_WEAK_PROC) ||
@@ -168,7 +168,7 @@ static int arrange_descriptors(const struct hc_plan *plan, int control, int shim
     for (int i = 0; i < FD_FIRST_FREE; i++)
         if ((away[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 2 * FD_FIRST_FREE)) < 0)
             return hc_fail(err, errno, "arrange descriptors");
-    hc_close_fd(&nothing); /* its number may be one of those below */
+    hc_close_fd(&nothing); /* its number may be one of the final numbers */
     for (int i = 0; i < FD_FIRST_FREE; i++)
         if (dup3(away[i], i, i >= FD_SYNC ? O_CLOEXEC : 0) < 0)
             return hc_fail(err, errno, "arrange descriptors");
@@ -273,7 +273,7 @@ static int map_itself(const struct hc_plan *plan, struct hc_error *err)
     char uids[48], gids[48];
     (void)snprintf(uids, sizeof uids, "%d %u 1", HC_GUEST_ID, plan->host_uid);
     (void)snprintf(gids, sizeof gids, "%d %u 1", HC_GUEST_ID, plan->host_gid);
-    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) /* else these files would be root's */
+    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0) /* else root would own these files */
         return hc_fail(err, errno, "open up for a moment");
     if (hc_write_attr(AT_FDCWD, "/proc/self/setgroups", "deny", err) < 0 ||
         hc_write_attr(AT_FDCWD, "/proc/self/uid_map", uids, err) < 0 ||
@@ -304,7 +304,7 @@ void hc_inside_copy(const struct hc_plan *plan)
     struct hc_sync msg = {.kind = HC_SYNC_FACTS};
 
     if (announce_and_wait(plan, &err) < 0 || map_itself(plan, &err) < 0 ||
-        hc_clocks_start(false, &err) < 0 || /* its memory is the zygote's still */
+        hc_clocks_start(false, &err) < 0 || /* this process's memory is still the zygote's */
         hc_rights_become_guest(plan, &err) < 0 || close_again(&err) < 0)
         give_up(plan->sync_fd, &err);
     if (confine(plan, hc_mounts_renew, &msg.facts, &err) < 0)

@@ -29,7 +29,7 @@
 #define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
 
 static const struct {
-    const char *path; /* in the cell */
+    const char *path; /* a path in the cell */
     uint64_t access;  /* rights below it, LANDLOCK_ACCESS_FS_* */
     const char *why;  /* the reason, a phrase */
     bool counted;     /* the rule applies only if a cgroup counts the cell's memory */
@@ -89,16 +89,19 @@ static int allow_shim(int ruleset, int shim_fd, struct hc_error *err)
     return err->sys == EBADFD ? 0 : -1;
 }
 
-/* Reading a directory of the host, whose mount is read-only besides; changing a copy, in which only files and
- * directories can be made. */
+/* Allow reading directories of the host; in copies, and where the policy lets the program write, making and
+ * changing files and directories; in scratch directories what /tmp allows, of which they are parts. */
 static int allow_dirs(int ruleset, const struct hc_plan *plan, uint64_t handled, struct hc_error *err)
 {
     for (size_t i = 0; i < plan->dir_count; i++) {
         hc_autofd fd = open(plan->dirs[i].place, O_PATH | O_CLOEXEC);
         if (fd < 0)
             return hc_fail(err, errno, "open %s", plan->dirs[i].place);
-        uint64_t access = plan->dirs[i].mode == HC_DIR_RO ? READ : READ | WRITE;
-        if (add_rule(ruleset, fd, access & handled, plan->dirs[i].place, err) < 0)
+        static const uint64_t access[] = {[HC_DIR_RO] = READ,
+                                          [HC_DIR_COW] = READ | WRITE,
+                                          [HC_DIR_RW] = READ | WRITE,
+                                          [HC_DIR_SCRATCH] = READ | SCRATCH};
+        if (add_rule(ruleset, fd, access[plan->dirs[i].mode] & handled, plan->dirs[i].place, err) < 0)
             return -1;
     }
     return 0;

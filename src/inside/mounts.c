@@ -162,10 +162,18 @@ static int make_place(int root, const char *place, struct hc_error *err)
     }
 }
 
+/* Returns a descriptor that the caller owns: of "/" if the cell's user may not enter the launcher's
+ * directory, from which it can find nothing either. */
+static int open_working_directory(void)
+{
+    int fd = open(".", O_PATH | O_CLOEXEC);
+    return fd < 0 && errno == EACCES ? open("/", O_PATH | O_CLOEXEC) : fd;
+}
+
 /* Detach what stands on the tree's /output. The kernel does that by path alone. */
 static int detach_output(int root, struct hc_error *err)
 {
-    hc_autofd before = open(".", O_PATH | O_CLOEXEC);
+    hc_autofd before = open_working_directory();
     if (before < 0)
         return hc_fail(err, errno, "open the working directory");
     if (fchdir(root) < 0 || umount2("output", MNT_DETACH | UMOUNT_NOFOLLOW) < 0 || fchdir(before) < 0)
@@ -180,7 +188,7 @@ static int make_overlay(int root, int top, const char *bottom, uint64_t attr, st
     char layers[32];
     (void)snprintf(layers, sizeof layers, "output:%s", bottom);
     const struct hc_fs_option opts[] = {{"lowerdir", 0, layers}, {NULL, 0, NULL}};
-    hc_autofd before = open(".", O_PATH | O_CLOEXEC);
+    hc_autofd before = open_working_directory();
     if (before < 0)
         return hc_fail(err, errno, "open the working directory");
     if (hc_fs_attach(top, root, "output", err) < 0)
@@ -195,7 +203,7 @@ static int make_overlay(int root, int top, const char *bottom, uint64_t attr, st
     return hc_take(&fd);
 }
 
-/* A root that has all of the tree, and empty directories for the host's directories to be mounted on. */
+/* Make a root that has all of the tree, and empty directories on which the host's directories are mounted. */
 static int make_root_with_places(const struct hc_plan *plan, int tree, struct hc_error *err)
 {
     hc_autofd places = make_tmpfs(plan, 1 << 20, MOST_PLACE_DIRS, QUIET, err);
@@ -234,8 +242,8 @@ static int attach_at_place(const struct hc_dir_source *dir, int mount, int root,
 }
 
 /* A directory of the host is not mounted itself, but below an overlay that only reads: so its FIFOs and
- * sockets lead to nobody on the host, and locks are the cell's own. Only one that the policy lets the program
- * write to is. */
+ * sockets lead to no process of the host, and locks are the cell's own. Only a directory that
+ * the policy lets the program write to is mounted. */
 static int attach_dir(const struct hc_dir_source *dir, int root, struct hc_error *err)
 {
     hc_autofd fd = mount_of_source(&dir->from, err);
@@ -287,11 +295,32 @@ static int attach_copies(const struct hc_plan *plan, int root, struct hc_error *
     return detach_output(root, err) < 0 ? -1 : hc_inside_offer_copies(plan, readable, err);
 }
 
+/* Make a directory in /tmp and mount it at the place, too: both share the limits of /tmp. Links are followed
+ * there, which lead only to what the cell has. */
+static int attach_scratch(const struct hc_plan *plan, size_t at, int root, struct hc_error *err)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "tmp/.scratch-%zu", at);
+    if (mkdirat(root, path, 0700) < 0 ||
+        fchownat(root, path, hc_guest_uid(plan), hc_guest_gid(plan), AT_SYMLINK_NOFOLLOW) < 0)
+        return hc_fail(err, errno, "make /%s", path);
+    hc_autofd fd = hc_open_tree(root, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    struct mount_attr attr = {.attr_clr = MOUNT_ATTR_NOSYMFOLLOW};
+    if (fd < 0 || hc_mount_setattr(fd, AT_EMPTY_PATH, &attr) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "clone the mount of /%s", path);
+    return attach_at_place(&plan->dirs[at], fd, root, err);
+}
+
 static int attach_dirs(const struct hc_plan *plan, int root, struct hc_error *err)
 {
-    for (size_t i = 0; i < plan->dir_count; i++)
-        if (plan->dirs[i].mode != HC_DIR_COW && attach_dir(&plan->dirs[i], root, err) < 0)
-            return hc_ctx(err, "directory %.200s", plan->dirs[i].from.path);
+    for (size_t i = 0; i < plan->dir_count; i++) {
+        const struct hc_dir_source *dir = &plan->dirs[i];
+        if (dir->mode == HC_DIR_COW)
+            continue;
+        if ((dir->mode == HC_DIR_SCRATCH ? attach_scratch(plan, i, root, err) : attach_dir(dir, root, err)) <
+            0)
+            return hc_ctx(err, "directory %.200s", dir->from.path);
+    }
     return attach_copies(plan, root, err);
 }
 
@@ -310,7 +339,7 @@ static int enter_root(int root, const char *workdir, struct hc_error *err)
     return 0;
 }
 
-/* A descriptor for reading directories: those of fsmount and open_tree are O_PATH. */
+/* Open a directory for reading: descriptors of fsmount and open_tree are O_PATH. */
 static int reopen_dir(const char *path, struct hc_error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -348,7 +377,8 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     return 0;
 }
 
-/* Mount a tmpfs twice: the cell has the read-only mount. Returns a directory of the other one. */
+/* Mount one tmpfs twice: the cell gets the read-only mount. Returns a directory of the writable one, for
+ * inputs. */
 static int renew_input(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     hc_autofd fd = make_tmpfs(plan, HC_WARM_INPUT_BYTES, HC_MAX_INPUTS + 2,

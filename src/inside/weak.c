@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct layer {
-    const char *name;                /* of the layer in a manifest */
+    const char *name;                /* name of the layer in a manifest */
     unsigned bit;                    /* enum hc_weak_layer */
     uint64_t clone_flag, mount_attr; /* the flag that makes the layer, if it is one */
     bool root_only;                  /* only a launcher that is root can do without it */

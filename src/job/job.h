@@ -40,9 +40,10 @@ struct hc_return {
 
 /* What a program may do with a directory of the host. */
 enum hc_dir_mode {
-    HC_DIR_RO,  /* read what is in it */
-    HC_DIR_COW, /* read and change a copy of it */
-    HC_DIR_RW   /* read and change it */
+    HC_DIR_RO,     /* read what is in it */
+    HC_DIR_COW,    /* read and change a copy of it */
+    HC_DIR_RW,     /* read and change it */
+    HC_DIR_SCRATCH /* write in its place, in memory: the program sees nothing of what is in it */
 };
 /* A directory of the host that the program finds in its cell. */
 struct hc_dir {
@@ -131,16 +132,17 @@ int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t 
  * than the file's name. */
 struct hc_uploads {
     struct {
-        char *data; /* content of the input; owned */
-        size_t len; /* bytes of `data` */
+        char *data;   /* content of the input; owned; NULL: an upload has it */
+        size_t len;   /* bytes of `data` */
+        char *upload; /* id of the upload that has the content; owned; NULL: none */
     } list[HC_MAX_INPUTS];
     size_t count; /* used entries of `list` */
 };
 
 /* Parse the spec of a remote sender, who must not name files of this host: inputs are content ({"file": NAME,
- * "text": ... or "data": base64}), policy and tree are names, and paths and facts that the receiver knows
- * itself (output_dir, sign, tenant, job_id) are refused. With `session` it is the spec of a session, which
- * has no members that describe one program. Errors as above. */
+ * "text": ... or "data": base64, or "upload": ID}), policy and tree are names, and paths and facts that the
+ * receiver knows itself (output_dir, sign, tenant, job_id) are refused. With `session` it is the spec of a
+ * session, which has no members that describe one program. Errors as above. */
 int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
                         const char *text, size_t len, struct hc_error *err);
 void hc_uploads_finish(struct hc_uploads *uploads);
@@ -207,7 +209,7 @@ const char *hc_job_refuse_input(const struct hc_job *job, const struct hc_policy
 /* Check a tenant's name or a job's id. HC_EXIT_DATA. */
 int hc_job_check_id(const char *id, struct hc_error *err);
 
-const char *hc_dir_mode_name(enum hc_dir_mode mode); /* "ro", "cow", "rw" */
+const char *hc_dir_mode_name(enum hc_dir_mode mode); /* "ro", "cow", "rw", "scratch" */
 
 /* Why a directory of the host cannot have this path in a cell, whatever is in its tree; NULL: it can. */
 const char *hc_dir_bad_place(const char *place);

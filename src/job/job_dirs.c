@@ -1,4 +1,4 @@
-/* Directories of the host that a job is given: as the command line has them, and as a spec has them. */
+/* Directories of the host that a job gets, as a command line or a spec gives them. */
 #include "job/job.h"
 
 #include "base/utf8.h"
@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const modes[] = {[HC_DIR_RO] = "ro", [HC_DIR_COW] = "cow", [HC_DIR_RW] = "rw"};
+static const char *const modes[] = {
+    [HC_DIR_RO] = "ro", [HC_DIR_COW] = "cow", [HC_DIR_RW] = "rw", [HC_DIR_SCRATCH] = "scratch"};
 
-#define EXPECTED_MODE "expected the mode ro, cow or rw"
+#define EXPECTED_MODE "expected the mode ro, cow, rw or scratch"
 
 const char *hc_dir_mode_name(enum hc_dir_mode mode)
 {
@@ -83,7 +84,7 @@ void hc_job_free_dirs(struct hc_job *job)
     }
 }
 
-/* HOST[:PLACE][:MODE]. PLACE begins with a slash, and MODE has none, so the last ":/" is before PLACE. */
+/* Parses HOST[:PLACE][:MODE]. PLACE begins with a slash, MODE has none: so the last ":/" is before PLACE. */
 int hc_job_add_dir(struct hc_job *job, const char *text, struct hc_error *err)
 {
     char *host = strdup(text);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAX_ARGS      256
-#define MAX_ARG_BYTES 65536 /* of all arguments together */
+#define MAX_ARG_BYTES 65536 /* most bytes of all arguments together */
 
 static const char no_memory[] = "out of memory";
 
@@ -150,7 +150,7 @@ int hc_job_parse_input(struct hc_job *job, const struct hc_json *json, const cJS
     return job->stdin_data ? 0 : hc_fail(err, ENOMEM, "stdin");
 }
 
-/* ---- what a policy says of them ---- */
+/* ---- what a policy refuses ---- */
 
 static const char *refuse_env(const struct hc_job *job, const struct hc_policy *policy, char *why,
                               size_t size)

@@ -20,8 +20,8 @@ struct spec {
 typedef int member_parser(struct spec *s, const cJSON *node, struct hc_error *err);
 
 struct member {
-    const char *name;     /* in the spec; NULL ends a list */
-    member_parser *parse; /* reads its value into s->job */
+    const char *name;     /* name in the spec; NULL ends a list */
+    member_parser *parse; /* reads the member's value into s->job */
 };
 
 static int wrong_type(const struct spec *s, const cJSON *node, const char *what, struct hc_error *err)
@@ -82,7 +82,7 @@ static int parse_input_map(struct spec *s, const cJSON *node, bool frames, struc
     return 0;
 }
 
-/* The older runner read every file as JSON lines, whatever its name. */
+/* Parses "df_paths". The older runner read each of these files as JSON lines, whatever its name. */
 static int parse_df_paths(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     return parse_input_map(s, node, true, err);
@@ -97,7 +97,10 @@ static int parse_upload(struct spec *s, const cJSON *in, struct hc_error *err)
         return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
     if (hc_job_put_upload(s->uploads, s->json, in, name, &file, err) < 0)
         return -1;
-    int rc = hc_job_put_input(s->job, name, file, hc_input_split(in->string, file, name), err);
+    int rc = s->is_run && s->uploads->list[s->uploads->count - 1].upload
+                 ? hc_json_fail(s->json, in, false, err,
+                                "inputs.%s.upload: it is for jobs, and for sessions as they begin", name)
+                 : hc_job_put_input(s->job, name, file, hc_input_split(in->string, file, name), err);
     free(file);
     return rc;
 }
@@ -232,7 +235,7 @@ static int parse_tree(struct spec *s, const cJSON *node, struct hc_error *err)
     return override_json(s, "tree", "tree", node, err);
 }
 
-/* Numbers only, as the older runner had them. */
+/* Parses a limit that must be a number, as in the older runner's form. */
 static int parse_runner_number(struct spec *s, const char *path, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsNumber(node))
@@ -427,13 +430,14 @@ static const struct member session_form[] = {
  * more mounts.
  */
 static const struct member run_form[] = {
-    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars}, {"limits", parse_limits},
-    {"return", parse_return}, {"stdin", parse_stdin},    {"args", parse_args}, {NULL, NULL},
+    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars},
+    {"limits", parse_limits}, {"return", parse_return},  {"stdin", parse_stdin},
+    {"args", parse_args},     {"env", parse_env},        {NULL, NULL},
 };
 
 /* One form of a spec. */
 struct form {
-    const struct member *members; /* those that are no rows of job_options.def; ends with a NULL name */
+    const struct member *members; /* members without a row in job_options.def; the last name is NULL */
     unsigned spec;                /* HC_SPEC_* of the rows of job_options.def that belong to the form */
 };
 
@@ -542,23 +546,17 @@ static int refuse_shared_names(const struct spec *s, struct hc_error *err)
     return 0;
 }
 
-/* Turns the inputs of a session's run into `given`: they are no files in the cell, the interpreter makes
- * variables of their content. */
+/* Turns the inputs of a session's run into `given`: the launcher puts what it can into the working directory,
+ * and the interpreter makes variables of them. */
 static int make_given(struct spec *s, struct hc_error *err)
 {
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(s->json->root, "inputs");
+    const cJSON *file = files->child; /* they are in the order of the inputs */
     hc_autobuf out = {0};
-    for (size_t i = 0; i < s->job->input_count; i++) {
+    for (size_t i = 0; i < s->job->input_count; i++, file = file->next) {
         const struct hc_input *in = &s->job->inputs[i];
-        const cJSON *file = cJSON_GetObjectItemCaseSensitive(files, in->name);
         size_t len = 0;
         const char *text = hc_json_source(s->json, file, &len);
-        if (in->format == HC_INPUT_PATH)
-            return hc_json_fail(
-                s->json, file ? file : files, true, err,
-                "inputs.%s: expected a file that is a variable's content: .csv, .json, .jsonl, "
-                ".npy or .npz",
-                in->name);
         (void)hc_buf_fmt(&out, "%s{\"name\":\"%s\",\"format\":\"%s\",\"file\":%.*s}", i ? "," : "[", in->name,
                          hc_input_format_name(in->format), (int)len, text ? text : "");
         out.failed |= !text;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a call ---- */
+/* ---- reading a call ---- */
 
 static int read_call(struct hc_tool_call *call, struct hc_error *err)
 {
@@ -156,7 +156,7 @@ static int put_defaults(struct arranging *a, struct hc_error *err)
         if (!by_default || cJSON_GetObjectItemCaseSensitive(a->call->arguments, one->string))
             continue;
         cJSON *named = cJSON_Duplicate(by_default, true);
-        if (named) { /* its name was "default"; now it is the argument's */
+        if (named) { /* the copy's name is "default": give it the argument's */
             cJSON_free(named->string);
             named->string = strdup(one->string);
         }
@@ -190,7 +190,7 @@ int hc_tool_arguments(const struct hc_tool *tool, const struct hc_tool_call *cal
     return 0;
 }
 
-/* ---- the answer ---- */
+/* ---- the answer to a call ---- */
 
 int hc_tool_answer_value(struct hc_buf *out, uint32_t id, const char *json, size_t len)
 {

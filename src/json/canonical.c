@@ -14,14 +14,14 @@ struct writer {
     struct hc_buf *out;         /* gets the text; borrowed */
     const char *without;        /* top-level member to leave out; NULL: none */
     const char *brief;          /* top-level member whose members have one line each; NULL: none */
-    bool sorted;                /* canonical; else in the order and the spelling of the text, indented */
+    bool sorted;                /* canonical form; else the text's order and spelling, indented */
     int depth;                  /* lists and objects around the value that is being written */
     int most;                   /* values nested deeper than this stay on one line */
 };
 
 static void write_string(struct hc_buf *out, const char *quote)
 {
-    static const char escapes[] = "btn\0fr"; /* 0x08 to 0x0d */
+    static const char escapes[] = "btn\0fr"; /* escapes of 0x08 to 0x0d */
     const char *p = quote + 1;
     char utf8[4];
     (void)hc_buf_str(out, "\"");

@@ -54,8 +54,8 @@ static int clamp(int n, int least, size_t most)
     return n < least ? least : (size_t)n > most ? (int)most : n;
 }
 
-struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
-                               int end_column)
+struct hc_span hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
+                              int end_column)
 {
     size_t len;
     bool one_line = line == end_line;
@@ -63,10 +63,10 @@ struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int colum
     (void)hc_lines_get(lines, line, &len);
     column = clamp(column, 0, len);
     end_column = clamp(end_column, 0, len);
-    return (struct hc_place){line, column, one_line && end_column > column ? end_column : 0};
+    return (struct hc_span){line, column, one_line && end_column > column ? end_column : 0};
 }
 
-struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word)
+struct hc_span hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word)
 {
     size_t len, n = strlen(word);
     const char *text = hc_lines_get(lines, line, &len);
@@ -77,16 +77,16 @@ struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column
     return hc_lines_place(lines, line, (int)(at - text), line, (int)(at - text + (ptrdiff_t)n));
 }
 
-struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word)
+struct hc_span hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word)
 {
     size_t len, n = strlen(word);
     const char *text = hc_lines_get(lines, line, &len);
     if (end < 0 || (size_t)end > len || (size_t)end < n || memcmp(text + end - n, word, n) != 0)
-        return (struct hc_place){0};
+        return (struct hc_span){0};
     return hc_lines_place(lines, line, end - (int)n, line, end);
 }
 
-struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct hc_place at)
+struct hc_span hc_lines_count_characters(const struct hc_lines *lines, struct hc_span at)
 {
     size_t len;
     const char *text = hc_lines_get(lines, at.line, &len);
@@ -94,7 +94,7 @@ struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct h
         return at;
     int column = 1 + (int)hc_utf8_count(text, (size_t)clamp(at.column, 0, len));
     int end = at.end_column ? 1 + (int)hc_utf8_count(text, (size_t)clamp(at.end_column, 0, len)) : 0;
-    return (struct hc_place){at.line, column, end};
+    return (struct hc_span){at.line, column, end};
 }
 
 /* The place `n` characters of UTF-8 behind `at`; at most `end`. */
@@ -117,7 +117,7 @@ void hc_plain_add(struct hc_buf *out, const char *text, size_t len)
     }
 }
 
-void hc_lines_show(const struct hc_lines *lines, struct hc_place at, struct hc_buf *out)
+void hc_lines_show(const struct hc_lines *lines, struct hc_span at, struct hc_buf *out)
 {
     size_t len;
     const char *text = hc_lines_get(lines, at.line, &len), *end = text + len;

@@ -14,7 +14,7 @@ struct hc_lines {
 /* A place in a program: a line, from 1, the column where the place begins and the column behind its last one,
  * `end_column`, which is 0 if the place ends in another line. Columns count bytes from 0 until
  * hc_lines_count_characters makes them characters from 1. */
-struct hc_place {
+struct hc_span {
     int line, column, end_column; /* line 0: no place */
 };
 
@@ -26,18 +26,18 @@ const char *hc_lines_get(const struct hc_lines *lines, int line, size_t *len);
 
 /* A place from the numbers that CPython gives. Numbers that do not fit the text (CPython guesses places
  * within f-strings) are moved to the nearest place that exists. */
-struct hc_place hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
-                               int end_column);
+struct hc_span hc_lines_place(const struct hc_lines *lines, int line, int column, int end_line,
+                              int end_column);
 
 /* The place of the first `word` in a line, from `column` on; `column` itself if there is none. */
-struct hc_place hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word);
+struct hc_span hc_lines_word(const struct hc_lines *lines, int line, int column, const char *word);
 
 /* The place of a `word` that ends at column `end`; its line is 0 if the text before `end` is not `word`. */
-struct hc_place hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word);
+struct hc_span hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word);
 
 /* The same place with columns in characters. It reads the line from its start, so use it only for places that
  * are shown. */
-struct hc_place hc_lines_count_characters(const struct hc_lines *lines, struct hc_place at);
+struct hc_span hc_lines_count_characters(const struct hc_lines *lines, struct hc_span at);
 
 /* Append text for a terminal: a blank for each character that is unseen (base/plain.h). */
 void hc_plain_add(struct hc_buf *out, const char *text, size_t len);
@@ -45,6 +45,6 @@ void hc_plain_add(struct hc_buf *out, const char *text, size_t len);
 /* Append the line (the part of a long line that has the place in it) and, if the place has a column, carets
  * below it, as the interpreter does for syntax errors. Control characters become blanks. Appends nothing if
  * the line does not exist or is empty. */
-void hc_lines_show(const struct hc_lines *lines, struct hc_place at, struct hc_buf *out);
+void hc_lines_show(const struct hc_lines *lines, struct hc_span at, struct hc_buf *out);
 
 #endif

@@ -81,7 +81,7 @@ size_t hc_distance(const char *a, const char *b)
 void hc_guess_consider(struct hc_guess *g, const char *leaf, const char *shown, bool elsewhere)
 {
     size_t distance = hc_distance(g->wanted, leaf);
-    /* One typing error in a short name, two in a longer one; a name with more is another word. */
+    /* Allow one typing error in a short name, two in a longer one; a name with more is another word. */
     if (distance > (strlen(leaf) < 5 ? 1 : 2))
         return;
     size_t cost = distance * 2 + elsewhere;

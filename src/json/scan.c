@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_MAX 4300 /* digits; see hc_scan_numbers */
+#define NUMBER_MAX 4300 /* most digits of a number; see hc_scan_numbers */
 
 struct scanner {
     struct hc_scan *out;  /* gets the nodes; borrowed */
-    const char *name;     /* of the text, for messages */
-    const char *p, *end;  /* the next byte of the text, and its end */
+    const char *name;     /* name of the text, for messages */
+    const char *p, *end;  /* next byte of the text; end of the text */
     int depth;            /* lists and objects around `p` */
-    struct hc_error *err; /* the caller's record */
+    struct hc_error *err; /* the caller's error */
 };
 
 static int fail_at(const struct scanner *s, const char *where, const char *fmt, ...)

@@ -17,7 +17,7 @@
 
 struct pattern {
     const cJSON *node; /* the value of a keyword "pattern"; borrowed from hc_schema.root */
-    pcre2_code *code;  /* owned */
+    pcre2_code *code;  /* the compiled pattern; owned */
 };
 
 struct hc_schema {
@@ -36,7 +36,7 @@ static const char *const types[] = {"null", "boolean", "integer", "number", "str
 struct reading {
     const struct hc_json *json; /* the document that the schema is part of; borrowed */
     const char *label;          /* the schema's name in messages */
-    size_t patterns;            /* patterns so far */
+    size_t patterns;            /* number of patterns so far */
 };
 
 static int wrong_type(const struct reading *r, const cJSON *node, const char *what, struct hc_error *err)
@@ -192,8 +192,8 @@ static int misfit(const struct checking *c, struct hc_error *err, const char *fm
 
 static int check(struct checking *c, const cJSON *schema, const cJSON *value, struct hc_error *err);
 
-/* Checks a value within the value, with its name or index added to the path. A path that gets too long is
- * cut; it is only for messages. */
+/* Checks a value inside another, with its name or index added to the path. A path that gets too long is cut;
+ * it is only for messages. */
 static int check_below(struct checking *c, const cJSON *schema, const cJSON *value, size_t index,
                        struct hc_error *err)
 {
@@ -445,7 +445,7 @@ static int check_nothing(struct checking *c, const cJSON *schema, const cJSON *w
 /* ---- the keywords ---- */
 
 static const struct keyword {
-    const char *name; /* of the keyword */
+    const char *name; /* name of the keyword */
     /* Check the keyword's value when the schema is read; check a value against it. */
     int (*read)(struct reading *r, const cJSON *node, struct hc_error *err);
     int (*check)(struct checking *c, const cJSON *schema, const cJSON *want, const cJSON *value,
@@ -511,7 +511,7 @@ static int check(struct checking *c, const cJSON *schema, const cJSON *value, st
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- a whole schema ---- */
 
 /* Compiles all patterns at and below `node`, which read_schema has accepted. `schema`: `node` is a schema;
  * else it is an object whose values are schemas ("properties"). False: out of memory. */

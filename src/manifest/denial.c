@@ -10,7 +10,7 @@
 #define COUNT_MAX 1e15 /* highest count that is believed: exact in a double */
 
 static const struct {
-    const char *name; /* of the layer in a manifest */
+    const char *name; /* name of the layer in a manifest */
     bool attested;    /* a process outside of the program sees the refusal */
     int source;       /* refusers with the same source share an allowance */
 } refusers[HC_REFUSERS] = {
@@ -28,7 +28,7 @@ bool hc_refuser_attested(enum hc_refuser by)
     return refusers[by].attested;
 }
 
-/* ---- the list ---- */
+/* ---- a list of denials ---- */
 
 static struct hc_denial *find_denial(const struct hc_denials *list, const struct hc_denial *d)
 {
@@ -129,9 +129,9 @@ static bool read_count(const cJSON *node, struct hc_denial *out)
 
 /* The members of the message. */
 static const struct {
-    const char *name;                                       /* of the member */
+    const char *name;                                       /* name of the member */
     bool (*read)(const cJSON *node, struct hc_denial *out); /* NULL: the member is a text */
-    size_t at, size; /* of a text: offsetof in struct hc_denial, bytes with the NUL */
+    size_t at, size; /* of a text: its offset in struct hc_denial; its bytes with the NUL */
     bool may_lack;   /* it may be null */
 } members[] = {
 #define HC_DENIAL_TEXT(member, bytes, may_lack, ...)                                                         \

@@ -1,5 +1,6 @@
 #include "manifest/figure.h"
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "json/json.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #define DIRECTORY_MAX 63  /* most bytes of the directory's name */
-#define FILE_MAX      255 /* most bytes of the figure's name in it */
+#define FILE_MAX      255 /* most bytes of a figure's name in the directory */
 
 static bool is_part(const char *part, size_t len, size_t most)
 {
@@ -71,6 +72,8 @@ void hc_figure_print(const struct hc_figure *f, struct hc_buf *out)
 static const struct {
     const char *ending, *mime, *begins; /* `begins`: the bytes that each file of the type begins with */
 } forms[] = {{".png", "image/png", "\x89PNG\r\n\x1a\n"},
+             {".jpg", "image/jpeg", "\xff\xd8\xff"},
+             {".jpeg", "image/jpeg", "\xff\xd8\xff"},
              {".svg", "image/svg+xml", "<"},
              {".pdf", "application/pdf", "%PDF-"},
              {".json", "application/vnd.plotly.v1+json", "{"},
@@ -114,7 +117,7 @@ void hc_figure_list_add(struct hc_figure_list *list, const struct hc_figure *f)
     }
     if (list->count >= HC_FIGURES_LISTED)
         return;
-    struct hc_figure *grown = reallocarray(list->items, list->count + 1, sizeof *grown);
+    struct hc_figure *grown = hc_array_grow(list->items, list->count, sizeof *grown);
     if (!grown)
         return;
     list->items = grown;

@@ -31,7 +31,7 @@ static void check_manifest(struct hc_manifest *m)
 static void show_lines(const char *data, size_t len)
 {
     struct hc_lines lines;
-    struct hc_place at = {0};
+    struct hc_span at = {0};
     hc_autobuf out = {0};
     char *text = strndup(data, len);
     require(text && hc_lines_init(&lines, text) == 0);

@@ -119,7 +119,7 @@ static void too_many_are_refused(void **state)
 static void lines_are_shown_with_their_place(void **state)
 {
     static const struct {
-        struct hc_place at;
+        struct hc_span at;
         const char *shown;
     } rows[] = {
         {{1, 2, 4}, "    a bc\n     ^^\n"},
@@ -155,7 +155,7 @@ static void words_are_found(void **state)
     struct hc_lines lines;
     (void)state;
     assert_int_equal(hc_lines_init(&lines, "\xc3\xa9 = abc.abc\n"), 0);
-    struct hc_place at = hc_lines_count_characters(&lines, hc_lines_word(&lines, 1, 6, "abc"));
+    struct hc_span at = hc_lines_count_characters(&lines, hc_lines_word(&lines, 1, 6, "abc"));
     assert_int_equal(at.column, 9);
     assert_int_equal(at.end_column, 12);
     at = hc_lines_count_characters(&lines, hc_lines_word_before(&lines, 1, 8, "abc"));

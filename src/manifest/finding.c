@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TEXT_MAX    4096 /* most bytes of one text */
+#define TEXT_MAX    4096 /* most bytes of one text in a finding */
 #define FRAMES_MAX  256  /* most data frames with columns */
 #define COLUMNS_MAX 2048 /* most columns of one data frame */
 
@@ -72,7 +72,7 @@ static bool is_columns(const cJSON *node)
 }
 
 struct member {
-    const char *name;                /* of the member */
+    const char *name;                /* name of the member */
     bool (*fits)(const cJSON *node); /* checks its value */
 };
 

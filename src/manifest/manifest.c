@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the guest's warnings, the number and the bytes of each that are listed beside the launcher's. */
+/* How many of the guest's warnings are listed beside the launcher's, and how many bytes of each. */
 #define GUEST_WARNINGS      50
 #define GUEST_WARNING_BYTES 1024
 #define LISTED_CHANGES      200 /* most changes of a directory's copy that a manifest lists */
@@ -17,7 +17,7 @@
 static const char algorithm[] = "HMAC-SHA256";
 
 static const struct {
-    const char *name; /* in a manifest */
+    const char *name; /* name in a manifest */
     int exit;         /* exit status of `hotcell run` */
     bool limit;       /* a limit of the policy ended the job */
 } statuses[] = {
@@ -338,7 +338,7 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
     put_number(d, stream, "redactions", (double)s->redactions);
 }
 
-/* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it came in, and is
+/* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it arrived, and is
  * checked again here, so that no report can make a manifest that cannot be read or breaks its schema.
  * *warnings gets the report's warnings, owned by the caller; NULL: it has none. */
 static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, cJSON **warnings,
@@ -720,17 +720,29 @@ int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t
     return print_signed(m, key, key_len, false, out, err);
 }
 
-int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err)
+static void put_full_path(struct doc *d, cJSON *list, const char *dir, const char *path)
+{
+    hc_autobuf full = {0};
+    size_t len = strlen(dir);
+    (void)hc_buf_fmt(&full, "%s%s%s", dir, len && dir[len - 1] == '/' ? "" : "/", path);
+    if (full.failed)
+        d->ok = false;
+    else
+        (void)put_name(d, list, NULL, full.data);
+}
+
+int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struct hc_buf *out,
+                             struct hc_error *err)
 {
     struct doc d = {.ok = true};
     cJSON *root = cJSON_CreateObject();
     put_number(&d, root, "exit_code", m->exit_code);
     cJSON *figures = put_list(&d, root, "figure_paths");
     for (size_t i = 0; i < m->figure_count; i++)
-        (void)put_name(&d, figures, NULL, m->figures[i].path);
+        put_full_path(&d, figures, dir, m->figures[i].path);
     cJSON *code = put_list(&d, root, "code_paths");
     if (m->code_path)
-        (void)put_name(&d, code, NULL, m->code_path);
+        put_full_path(&d, code, dir, m->code_path);
     put_bool(&d, root, "truncated", m->out.truncated || m->out.shortened);
     int rc = d.ok ? print_indented(root, out, err) : hc_fail(err, ENOMEM, "manifest");
     cJSON_Delete(root);

@@ -113,10 +113,12 @@ struct hc_manifest {
     int64_t skipped_more;                /* number of skipped files that are not listed */
     int64_t code_bytes;                  /* size of the program */
     char code_sha256[HC_SHA256_HEX]; /* of the program as the caller gave it; empty: there is no program */
-    char *code_path;       /* the saved program, relative to the output directory; owned; NULL: not saved */
-    int64_t kept_bytes;    /* sizes of the saved program and of its record together; not printed */
-    char warnings[8][256]; /* sentences about the job; one of them may begin with HC_CODE_LOST */
-    size_t warning_count;  /* used entries of `warnings` */
+    char *code_path;    /* the saved program, relative to the output directory; owned; NULL: not saved */
+    int64_t kept_bytes; /* sizes of the saved program and of its record together; not printed */
+    /* Sentences about the job; one of them may begin with HC_CODE_LOST. The array has room for each sentence
+     * that a launch can write, so that those that a program causes never take the place of others. */
+    char warnings[24][256];
+    size_t warning_count;      /* used entries of `warnings` */
     struct hc_denials denials; /* actions that were refused */
     struct hc_tool_log tools;  /* calls of tools, in their order */
     struct hc_job_usage usage; /* resources that the job used, in all */
@@ -165,8 +167,9 @@ int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t
 int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
 
 /* The result in the older runner's form, with its four keys: exit_code, figure_paths, code_paths, truncated.
- */
-int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err);
+ * Paths begin with `dir`, the output directory. */
+int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struct hc_buf *out,
+                             struct hc_error *err);
 
 /* Check a manifest's signature. 0: it is signed with this key. -1: HC_EXIT_GUEST if the signature does not
  * match or is missing, HC_EXIT_DATA if `j` is not a manifest. */

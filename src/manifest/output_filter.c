@@ -45,7 +45,7 @@ static void pass_on(struct hc_output_filter *s, const char *data, size_t len, st
     (void)hc_buf_add(&s->stream->text, data, len);
 }
 
-/* Pass on the note, with the limit for {limit} and the bytes left out for {bytes}. */
+/* Pass on the policy's note that bytes were left out: {limit} becomes the limit, {bytes} their number. */
 static void pass_on_note(struct hc_output_filter *s, int64_t left_out, struct hc_buf *out)
 {
     hc_autobuf text = {0};

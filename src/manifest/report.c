@@ -146,7 +146,7 @@ static bool is_bool(const cJSON *node)
 }
 
 static const struct {
-    const char *name;                /* of the member */
+    const char *name;                /* name of the member */
     bool (*fits)(const cJSON *node); /* checks its value */
 } members[] = {
     {"value", is_value},       {"error", is_error},       {"figures", is_figures}, {"columns", is_columns},

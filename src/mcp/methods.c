@@ -75,8 +75,8 @@ void hc_mcp_notify_resources(struct hc_mcp *m)
 }
 
 static const struct {
-    const char *name;                                               /* of the method */
-    enum hc_rpc_kind kind;                                          /* of its messages */
+    const char *name;                                               /* name of the method */
+    enum hc_rpc_kind kind;                                          /* kind of its messages */
     bool first;                                                     /* may come before initialize */
     void (*handle)(struct hc_mcp *m, const struct hc_rpc *message); /* answers a message */
 } methods[] = {

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 static const struct {
-    const char *ending, *mime; /* of the file's name, with its dot; its MIME type */
+    const char *ending, *mime; /* end of a file's name, with the dot; MIME type of such files */
     bool image;                /* models accept the format */
 } kinds[] = {
     {".png", "image/png", true},        {".jpg", "image/jpeg", true},

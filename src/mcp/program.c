@@ -1,4 +1,4 @@
-/* Run programs, each by a `hotcell run` of this same binary. */
+/* Programs, each run by a `hotcell run` of this same binary. */
 #include "mcp/server.h"
 
 #include "base/clock.h"
@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 #define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest */
-#define LIVE_FD      3                   /* a child's descriptor for its output as it comes */
-#define LIVE_PART    8192 /* bytes of it that are read at once: messages of progress have the end of it only */
+#define LIVE_FD      3                   /* descriptor on which a child sends its output while it runs */
+/* most bytes of this output that are read at a time: progress messages have only the end of it */
+#define LIVE_PART 8192
 
 /* ---- finding programs ---- */
 
@@ -79,7 +80,7 @@ static int64_t input_bytes_held(const struct hc_mcp *m)
     return sum;
 }
 
-/* Bytes of a file that comes with the call: of base64 the most that its text can mean. */
+/* Bytes of a file that comes with the call; of base64 text the most that it can decode to. */
 static int64_t content_bytes(const cJSON *file)
 {
     const char *text = cJSON_GetStringValue(file), *coded = hc_json_text(file, "base64");
@@ -208,7 +209,7 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
     return 0;
 }
 
-/* The source text, so that numbers keep their digits. */
+/* Copies the source text of an argument, so that numbers keep their digits. */
 void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_buf *out)
 {
     size_t len;
@@ -391,7 +392,7 @@ static void finish_program(struct hc_mcp *m, struct hc_program *p)
         hc_mcp_notify_resources(m);
 }
 
-/* Take what the program has printed since. */
+/* Read output that the program has printed since the last call. */
 static void read_live(struct hc_program *p)
 {
     char part[LIVE_PART];
@@ -444,6 +445,7 @@ void hc_programs_end(struct hc_mcp *m)
             continue;
         hc_stored_init(&left, p->run);
         clear_place(p);
-        hc_store_keep(&m->store, &left, false); /* so that the store removes its directory when it should */
+        /* lists the run as closed, so that the store may remove its directory */
+        hc_store_keep(&m->store, &left, false);
     }
 }

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-#define SOON_MS     1000           /* from the call to the first message, and between messages with output */
-#define REGULAR_MS  5000           /* between messages without output */
-#define MAX_PRINTED ((size_t)2048) /* bytes of output in a message */
+/* ms from the call to the first message, and between messages with output */
+#define SOON_MS     1000
+#define REGULAR_MS  5000           /* ms between messages without output */
+#define MAX_PRINTED ((size_t)2048) /* most bytes of output in a message */
 
 void hc_progress_begin(struct hc_progress *p, const struct hc_call *call)
 {
@@ -48,7 +49,7 @@ void hc_progress_print(struct hc_progress *p, const char *text, size_t len)
 {
     if (!p->token[0])
         return;
-    const size_t most = 2 * MAX_PRINTED; /* enough to find a character's begin in */
+    const size_t most = 2 * MAX_PRINTED; /* enough to find the start of a character in */
     if (len > most) {
         p->left_out += (int64_t)(p->printed.len + len - most);
         hc_buf_clear(&p->printed);
@@ -76,7 +77,8 @@ static void take_printed(struct hc_progress *p, struct hc_buf *out)
 
 void hc_progress_tell(struct hc_mcp *m, struct hc_progress *p, int64_t now)
 {
-    if (!p->token[0] || now < p->next_ms || m->out.len) /* a client that does not read gets no more of it */
+    /* a client that does not read its messages gets no more */
+    if (!p->token[0] || now < p->next_ms || m->out.len)
         return;
     hc_autobuf text = {0};
     if (p->printed.len)

@@ -29,7 +29,7 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The path in a URI of this server; -1: it is another's. */
+/* The path in a URI of this server; -1: the URI is of another server. */
 static int path_of(const char *uri, struct hc_buf *out)
 {
     if (strncmp(uri, SCHEME, strlen(SCHEME)) != 0)
@@ -124,7 +124,7 @@ void hc_mcp_list_templates(struct hc_mcp *m, const struct hc_rpc *message)
     hc_mcp_reply(m, message->id, result);
 }
 
-/* ---- reading one ---- */
+/* ---- reading a resource ---- */
 
 /* The content as text if it is UTF-8, else as base64. */
 static cJSON *contents(const char *uri, const char *mime, const struct hc_buf *bytes)

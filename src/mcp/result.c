@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXT     ((size_t)48 << 10) /* bytes of one stream or value in an answer's text */
-#define MAX_DATA     ((size_t)8 << 10)  /* bytes of these in its structured part */
+#define MAX_TEXT     ((size_t)48 << 10) /* most bytes of one stream or value in an answer's text */
+#define MAX_DATA     ((size_t)8 << 10)  /* most bytes of one stream or value in an answer's structured part */
 #define MAX_LISTED   100                /* most files in one answer */
 #define EXACT        "application/vnd.hotcell.value+json"
 #define MAX_IMAGES   8                  /* most images in one answer */
-#define MAX_DISPLAYS 50                 /* displays in an answer */
+#define MAX_DISPLAYS 50                 /* most displays in an answer */
 #define IMAGE_BYTES  ((int64_t)6 << 20) /* most bytes of all images */
 
 #define STREAM                                                                                               \
@@ -245,7 +245,7 @@ static bool is_base64(const char *text)
     return digits && text[end] == '\0' && end % 4 == 0;
 }
 
-/* Whether the answer has this picture already: a displayed figure is a figure of the run, too. */
+/* Does the answer have this picture already? A displayed figure is a figure of the run, too. */
 static bool has_image(const cJSON *content, const char *base64)
 {
     const cJSON *block;
@@ -382,7 +382,7 @@ static cJSON *write_content(const struct hc_mcp *mcp, const struct hc_stored_run
     return content;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole answer ---- */
 
 /* Names that are not UTF-8 are escaped in the manifest, and left out: a client could not ask for them. */
 static void list_artifacts(struct hc_stored_run *run, const cJSON *list)

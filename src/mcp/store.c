@@ -1,5 +1,6 @@
 #include "mcp/store.h"
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "cell/steps.h"
@@ -150,7 +151,7 @@ void hc_store_close(struct hc_store *s)
         remove_directory(s, GIVEN);
         if (s->temporary)
             remove_directory(s, WRITTEN);
-        (void)unlinkat(s->fd, WRITTEN, AT_REMOVEDIR); /* if nothing is in it */
+        (void)unlinkat(s->fd, WRITTEN, AT_REMOVEDIR); /* fails if the client's files are in it */
     }
     if (s->path)
         (void)rmdir(s->path);
@@ -164,7 +165,7 @@ void hc_store_close(struct hc_store *s)
 /* Add a file. Takes the path, also on failure. */
 static int list_file(struct hc_stored_run *run, char *path_taken, int64_t bytes)
 {
-    struct hc_stored *grown = path_taken ? realloc(run->files, (run->count + 1) * sizeof *run->files) : NULL;
+    struct hc_stored *grown = path_taken ? hc_array_grow(run->files, run->count, sizeof *run->files) : NULL;
     if (!grown) {
         free(path_taken);
         return -1;

@@ -23,9 +23,9 @@ static const struct {
 /* An argument of a tool. */
 struct arg {
     const char *name;
-    enum arg_kind kind; /* of its value */
+    enum arg_kind kind; /* kind of its value */
     bool required;      /* each call must have it */
-    const char *help;   /* for the model */
+    const char *help;   /* its description, for the model */
     const char *values; /* schema of an object's values, or of a list's items, as JSON; NULL: any */
 };
 
@@ -81,6 +81,8 @@ static const struct tool tools[] = {
               {"vars", ARG_OBJECT, false, "Variables to set before: name and JSON value.", NULL},
               {"stdin", ARG_STRING, false, "What this program reads from sys.stdin and by input().", NULL},
               {"args", ARG_TEXTS, false, "Arguments of this program, sys.argv[1:].", "{\"type\":\"string\"}"},
+              {"env", ARG_OBJECT, false, "Environment variables of this program alone.",
+               "{\"type\":\"string\"}"},
               {"timeout", ARG_NUMBER, false,
                "Seconds that the program may take, if less than the policy allows.", NULL}}},
     {"session_checkpoint", "Keep a session's state under a name",
@@ -109,22 +111,33 @@ static const struct tool tools[] = {
      .reads_only = true, .call = hc_tool_list_files,
      .args = {{"of", ARG_STRING, false,
                "Only these: a run such as \"run-3\", or \"files\" for what was written.", NULL},
-              {"offset", ARG_COUNT, false, "How many to leave out at the beginning.", NULL}}},
+              {"offset", ARG_COUNT, false, "How many to leave out at the beginning.", NULL},
+              {"session", ARG_STRING, false,
+               "List the working directory of this open session instead; 'of' is then a directory in it.",
+               NULL}}},
     {"read_file", "Read a file",
      "Read a file that list_files or a run named. Text comes in parts of at most 64 KiB, images as images, "
      "other files of up to 1 MiB as base64.",
      .reads_only = true, .call = hc_tool_read_file,
      .args = {{"path", ARG_STRING, true, "Such as \"run-1/table.csv\".", NULL},
-              {"offset", ARG_COUNT, false, "The byte to begin with.", NULL}}},
+              {"offset", ARG_COUNT, false, "The byte to begin with.", NULL},
+              {"session", ARG_STRING, false,
+               "Read it in the working directory of this open session, between its runs.", NULL}}},
     {"write_file", "Write a file",
      "Keep a file, for later programs to take as one of their inputs. One of the same name is replaced.",
      .destroys = true, .call = hc_tool_write_file,
      .args = {{"name", ARG_STRING, true, "A plain file name, such as \"sales.csv\".", NULL},
               {"text", ARG_STRING, false, "Its content.", NULL},
-              {"base64", ARG_STRING, false, "Its content, if it is not text.", NULL}}},
+              {"base64", ARG_STRING, false, "Its content, if it is not text.", NULL},
+              {"session", ARG_STRING, false,
+               "Put it into the working directory of this open session, for its next session_run; 'name' may "
+               "then be a path.",
+               NULL}}},
     {"remove_file", "Remove a file or a run", "Remove a file of write_file, or all that a run left.",
      .destroys = true, .call = hc_tool_remove_file,
-     .args = {{"path", ARG_STRING, true, "Such as \"files/sales.csv\" or \"run-3\".", NULL}}},
+     .args = {{"path", ARG_STRING, true, "Such as \"files/sales.csv\" or \"run-3\".", NULL},
+              {"session", ARG_STRING, false, "Remove it in the working directory of this open session.",
+               NULL}}},
 };
 
 #define TOOLS (sizeof tools / sizeof *tools)

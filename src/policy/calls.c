@@ -256,7 +256,7 @@ const struct hc_call_rule hc_call_rules[] = {
     BITS("mmap", HC_IN_JOB, 3, MAP_HUGETLB, "such pages are set aside for others on the host, and no limit counts them", EPERM),
     {"mmap", HC_UNCOUNTED, {{3, MAP_ANONYMOUS | MAP_SHARED, MAP_ANONYMOUS | MAP_SHARED}, {0}},
      "it keeps pages that no process has mapped", EPERM, "MAP_SHARED and MAP_ANONYMOUS", NULL},
-    /* openat2 keeps its mode in memory, where a filter cannot look; nobody misses it. */
+    /* openat2 keeps its mode in memory, where a filter cannot look; no library needs it. */
     {"open", HC_IN_JOB, {{1, CREATES, 0}, {0}}, "open what is there", 0, "without O_CREAT and O_TMPFILE", NULL},
     {"open", HC_IN_JOB, {{2, SET_ID, 0}, {0}}, "create", 0, "a mode without S_ISUID and S_ISGID", NULL},
     {"openat", HC_IN_JOB, {{2, CREATES, 0}, {0}}, "open what is there", 0, "without O_CREAT and O_TMPFILE", NULL},
@@ -286,7 +286,7 @@ const struct hc_call_rule hc_call_rules[] = {
     WORD("fcntl", HC_IN_JOB, 1, F_SETFD, "close-on-exec", 0),
     WORD("fcntl", HC_IN_JOB, 1, F_GETFL, "non-blocking", 0),
     WORD("fcntl", HC_IN_JOB, 1, F_SETFL, "non-blocking", 0),
-    /* For one process the shim answers: no other has the file. */
+    /* In a cell of one process the shim answers (libc.c), as no other process can hold a lock. */
     WORD("fcntl", HC_WITH_FORK, 1, F_GETLK, "SQLite locks its files", 0),
     WORD("fcntl", HC_WITH_FORK, 1, F_SETLK, "SQLite locks its files", 0),
     WORD("fcntl", HC_WITH_FORK, 1, F_SETLKW, "SQLite locks its files", 0),
@@ -309,7 +309,7 @@ const struct hc_call_rule hc_call_rules[] = {
     WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_WILLNEED, "how a file will be read", 0),
     WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_NOREUSE, "how a file will be read", 0),
     WORD("fadvise64", HC_IN_JOB, 3, POSIX_FADV_DONTNEED, CACHE_WHY, EINVAL),
-    /* Advice up to 7, in the kernel's numbering: newer advice stays refused until somebody has reviewed it. */
+    /* Advice up to 7, in the kernel's numbering: newer advice stays refused until it has been reviewed. */
     {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~7ULL, 0}, {0}}, "the allocator gives pages back", 0, "up to MADV_DONTNEED", NULL},
     {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~3ULL, MADV_FREE}, {0}}, "the allocator gives pages back", 0, "MADV_FREE, MADV_REMOVE, MADV_DONTFORK, MADV_DOFORK", NULL},
     {"madvise", HC_IN_JOB, {{2, HC_WORD_MASK & ~1ULL, MADV_HUGEPAGE}, {0}}, "large pages, or none", 0, "MADV_HUGEPAGE, MADV_NOHUGEPAGE", NULL},
@@ -391,8 +391,9 @@ const struct hc_call_rule hc_call_rules[] = {
     /* A timer could send SIGCONT to a process that SIGSTOP has stopped; setitimer sends only signals of its own. */
     {"timer_create", HC_IN_SESSION, {{0}}, "it could wake a process that waits for its next run", EPERM, NULL,
      "use setitimer or a thread: between its runs a session stands still"},
-    /* The interpreter and its libraries come from files; code made in memory has been checked by no one. Only the
-     * reporting filter, which is installed before any file of the job is read, refuses and reports these calls. */
+    /* The interpreter and its libraries come from files; code made in memory has not been checked. Only the
+     * reporting filter, which is installed before any file of the job is read, refuses and reports these
+     * calls. */
     {"mprotect", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {0}}, NO_NEW_CODE, EACCES, "PROT_EXEC", CODE_HINT},
     {"pkey_mprotect", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {0}}, NO_NEW_CODE, EACCES, "PROT_EXEC", CODE_HINT},
     {"mmap", HC_NO_NEW_CODE, {{2, PROT_EXEC, PROT_EXEC}, {3, MAP_ANONYMOUS, MAP_ANONYMOUS}}, NO_NEW_CODE, EACCES, "PROT_EXEC, MAP_ANONYMOUS", CODE_HINT},

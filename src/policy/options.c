@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define KIB (INT64_C(1) << 10) /* bytes; so are the next three */
+#define KIB (INT64_C(1) << 10) /* in bytes; so are the next three */
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
 #define TIB (INT64_C(1) << 40)

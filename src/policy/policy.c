@@ -17,8 +17,8 @@
 /* Environment variables that a policy must not set: the launcher sets them, or they change how programs are
  * loaded, how memory is managed or how the interpreter works. A trailing '*' stands for any rest. */
 static const struct {
-    const char *pattern, *reason; /* of the variable's name; a phrase for the message */
-    bool policy_may;              /* only jobs must not set it */
+    const char *pattern, *reason; /* pattern of the variable's name; a phrase for the message */
+    bool policy_may;              /* a policy may set it, a job must not */
 } refused_env[] = {
     {"LD_*", "it changes how programs are loaded", false},
     {"GLIBC_TUNABLES", "it changes how programs are loaded", false},
@@ -74,7 +74,7 @@ void hc_policy_finish(struct hc_policy *p)
 struct file {
     struct hc_policy *policy;   /* borrowed, as is `json` */
     const struct hc_json *json; /* the file's document */
-    const char *extends;        /* the policy that the file extends, in the words of `json`; NULL: none */
+    const char *extends;        /* the policy that the file extends; borrowed from `json`; NULL: none */
 };
 
 static int wrong_type(const struct file *f, const cJSON *node, const char *what, struct hc_error *err)
@@ -216,7 +216,7 @@ static int set_section(struct file *f, const cJSON *node, struct hc_error *err)
 
 /* Members of a policy that are not single values; the single values are rows of hc_options. */
 static const struct {
-    const char *name;                                                    /* of the member */
+    const char *name;                                                    /* name of the member */
     int (*set)(struct file *f, const cJSON *node, struct hc_error *err); /* reads it into f->policy */
 } members[] = {
     {"name", set_name},      {"description", set_description}, {"extends", set_extends}, {"env", set_env},
@@ -256,11 +256,12 @@ static int apply_file(struct file *f, struct hc_error *err)
 }
 
 struct loader {
-    struct hc_policy *policy;     /* gets what the files say; borrowed */
-    hc_policy_reader *read;       /* the caller's, which finds and reads files */
-    void *ctx;                    /* for `read` */
-    const char *files[MAX_CHAIN]; /* from the requested policy to the one that is being read; borrowed */
-    int depth;                    /* number of `files` */
+    struct hc_policy *policy; /* receives what the files say; borrowed */
+    hc_policy_reader *read;   /* the caller's function that finds and reads a file */
+    void *ctx;                /* argument of `read`; borrowed */
+    /* names from the requested policy to the one that is being read; borrowed */
+    const char *files[MAX_CHAIN];
+    int depth; /* number of `files` */
 };
 
 static int load(struct loader *l, const char *name, struct hc_error *err);

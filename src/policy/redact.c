@@ -29,9 +29,10 @@ struct rule {
 struct hc_redactor {
     struct rule rules[MAX_RULES];
     size_t count; /* used entries of `rules` */
-    /* Lines like KEY=value to show of each run of them, characters to let through; 0: no limit. */
+    /* Most lines like KEY=value that are shown of each run of such lines; most characters of a text; 0: no
+     * limit. */
     int64_t env_lines, max_chars;
-    char *note;                  /* owned; follows text that max_chars has cut */
+    char *note;                  /* text that follows what max_chars has cut; owned */
     cJSON *texts;                /* owned copy of the rules, which `replace` points into */
     pcre2_match_context *limits; /* bounds of one match's steps, depth and memory; owned */
 };
@@ -140,7 +141,7 @@ int hc_redactor_new(struct hc_redactor **out, const cJSON *rules, struct hc_erro
     return 0;
 }
 
-/* ---- one rule at work ---- */
+/* ---- the state of one text ---- */
 
 /* One pattern's search in one text. */
 struct stage {
@@ -162,7 +163,7 @@ struct env_lines {
     int64_t run;        /* lines like KEY=value without another line between them, so far */
 };
 
-/* What redact.max_chars lets through of one text. */
+/* How far redact.max_chars has got in one text. */
 struct chars {
     int64_t count;    /* characters passed on so far */
     int more;         /* bytes of the last character that are still to come */
@@ -172,7 +173,7 @@ struct chars {
 struct hc_redaction {
     const struct hc_redactor *r;    /* borrowed */
     pcre2_match_context *context;   /* the redactor's `limits` with `stack`; owned */
-    pcre2_jit_stack *stack;         /* for compiled patterns; owned */
+    pcre2_jit_stack *stack;         /* stack of compiled patterns; owned */
     struct stage stages[MAX_RULES]; /* one for each of the redactor's rules */
     struct env_lines env;
     struct chars chars;
@@ -358,7 +359,7 @@ static void env_plain(struct env_lines *e, struct hc_buf *out)
     e->in = ENV_PLAIN;
 }
 
-/* Take one byte of a line that may still turn out to be like KEY=value or not. */
+/* Take one byte of a line of which it is not yet known whether it is like KEY=value. */
 static void env_begin(struct hc_redaction *x, char c, struct hc_buf *out)
 {
     struct env_lines *e = &x->env;
@@ -429,7 +430,7 @@ static void chars_feed(struct hc_redaction *x, const char *text, size_t len, str
     c->noted = c->full;
 }
 
-/* ---- the whole ---- */
+/* ---- all stages ---- */
 
 void hc_redaction_free(struct hc_redaction *x)
 {

@@ -80,7 +80,7 @@ static int unknown_key(const struct hc_json *j, const cJSON *node, const char *s
 /* The place of a value in a policy file, and its name for messages. */
 struct place {
     const struct hc_json *json; /* the policy file's document; borrowed */
-    const char *section, *key;  /* borrowed from it */
+    const char *section, *key;  /* borrowed from `json` */
 };
 
 static int wrong_type(const struct place *at, const cJSON *node, const char *expected, struct hc_error *err)

@@ -14,7 +14,7 @@
 /* The numbers of a tool. Each is read as an option of a policy is, into a policy that is thrown away, so that
  * tools and policies write sizes, durations and numbers in the same way. */
 static const struct row {
-    struct hc_option as; /* how the number is read and printed */
+    struct hc_option as; /* how the number is read and printed, as an option */
     size_t at;           /* offsetof in struct hc_tool; the member is an int64_t */
 } rows[] = {
     {{.path = "calls",
@@ -127,7 +127,7 @@ static const char *bad_name(const char *name)
 
 /* One tool that is being read. */
 struct reading {
-    struct hc_tool *tool;       /* gets the members; borrowed */
+    struct hc_tool *tool;       /* receives the members; borrowed */
     const struct hc_json *json; /* the policy's or the spec's document; borrowed */
     bool commands;              /* the tool may name its command */
 };

@@ -28,7 +28,8 @@ static int refuse_policy_code(struct hc_error *err, const char *what, const char
                       path);
 }
 
-/* A copy has one thread only: what other threads of the zygote were doing would never be done. */
+/* Requires that there is one thread. A copy has only the thread that forks: work of other threads would stay
+ * unfinished in it. */
 static int check_threads(struct hc_error *err)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -129,7 +130,8 @@ int hc_copyable(struct hc_open_files *out, struct hc_error *err)
 int hc_copyable_reopen(const struct hc_open_files *files, struct hc_error *err)
 {
     for (const struct hc_open_file *f = files->list; f < files->list + files->count; f++) {
-        hc_autofd fd = open(f->path, O_RDONLY | O_CLOEXEC); /* a reserved number, as one of them is free */
+        /* takes the lowest free number: a reserved one (hc_copyable_reserve), which no listed file has */
+        hc_autofd fd = open(f->path, O_RDONLY | O_CLOEXEC);
         if (fd < 0 || lseek(fd, f->at, SEEK_SET) < 0 || dup3(fd, f->fd, O_CLOEXEC) < 0)
             return hc_fail(err, errno, "open %s anew", f->path);
     }

@@ -1,15 +1,14 @@
 /* init.c - pid 1 of a cell.
  *
  * Processes: this one, the interpreter (its child) and whatever the guest leaves behind, which the kernel
- * hands to pid 1. When pid 1 ends, the kernel kills all of them: ending is all the cleaning up there is.
+ * hands to pid 1. When pid 1 ends, the kernel kills all of them: nothing else has to be cleaned up.
  * Rights: those of the guest, so that a flaw here is worth nothing; but it is not dumpable, and guest
  * processes of the same uid can neither trace it nor stop it (a pid namespace shields its init from signals
  * that it has no handler for).
- * Channels: the status socket. One report is written to it, in a session one for each process that ends; it
- * is never read; its hang-up is an order.
+ * Channels: the status socket. pid 1 writes one report to it, in a session one for each process that ends; it
+ * never reads from it; when the launcher hangs up, pid 1 ends.
  *
- * It must never block but in ppoll: a guest that could hold it up would hold up the account of its own end.
- */
+ * It must block nowhere but in ppoll: a guest that could delay it would delay the report of its own end. */
 #include "shim/init.h"
 
 #include "wire/handover.h"
@@ -37,7 +36,7 @@ static bool report(int status_fd, const siginfo_t *end)
         .status = end->si_status,
         .cpu_user_us = (int64_t)used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec,
         .cpu_system_us = (int64_t)used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec,
-        .largest = (int64_t)used.ru_maxrss * 1024,
+        .interpreter_peak = (int64_t)used.ru_maxrss * 1024,
     };
     return TEMP_FAILURE_RETRY(send(status_fd, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0;
 }
@@ -49,10 +48,10 @@ static void reap(pid_t guest, int status_fd, bool session)
         if (waitid(P_ALL, 0, &end, WEXITED | WNOHANG) < 0) {
             if (errno == EINTR)
                 continue;
-            if (errno == ECHILD &&
-                session) /* the last of them; the launcher has been told, and will hang up */
+            /* all children have ended: the launcher knows it, and will hang up */
+            if (errno == ECHILD && session)
                 return;
-            _exit(HC_EXIT_INTERNAL); /* ECHILD without having seen the guest end: cannot be */
+            _exit(HC_EXIT_INTERNAL); /* ECHILD before the guest's end: impossible */
         }
         if (end.si_pid == 0)
             return;

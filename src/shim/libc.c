@@ -21,8 +21,8 @@
 /* ---- record locks ---- */
 
 /* Cells share the files of the tree, inputs and /dev/null, and would see each other's locks on them. Where a
- * cell has but one process the filter says ENOLCK, and the answer is the one that this process would always
- * get: record locks are between processes. SQLite, for one, wants no more than an answer. */
+ * cell has one process only, the filter returns ENOLCK, and this file gives the answer that the process would
+ * always get, as record locks are between processes. SQLite, for one, only needs the call to succeed. */
 
 static off_t base_of(int fd, const struct flock *lock)
 {

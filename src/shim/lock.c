@@ -26,7 +26,7 @@ static int fill_program(struct hc_bpf filter, struct sock_fprog *out, struct hc_
     if (filter.len == 0 || filter.len % sizeof(struct sock_filter) || count > BPF_MAXINSNS)
         return hc_fail(err, 0, "system call filter: %zu bytes are not a filter", filter.len);
     out->len = (unsigned short)count;
-    /* Only the kernel reads it, at any alignment. */
+    /* Only the kernel reads the filter, at any alignment. */
     out->filter = (struct sock_filter *)(uintptr_t)filter.data;
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? hc_fail(err, errno, "no_new_privs") : 0;
 }
@@ -68,8 +68,9 @@ int hc_lock_syscalls(struct hc_bpf filter, struct hc_error *err)
         return 0;
     if (fill_program(filter, &program, err) < 0)
         return -1;
-    /* All threads: loading data may have started some (OpenBLAS does), and a filter on one thread alone
-     * would leave the others as a way around it. A thread that cannot follow is named by its id. */
+    /* The filter has to be on all threads: loading data may have started some (OpenBLAS does), and a filter
+     * on one thread alone would leave the others as a way around it. A thread that cannot follow is named by
+     * its id. */
     long rc = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
     if (rc < 0)
         return hc_fail(err, errno, "system call filter");

@@ -31,7 +31,8 @@ int main(int argc, char **argv)
     /* Before the fork, so that there is no moment in which pid 2 could look into pid 1. */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "hotcell-init");
-    /* Where memory cannot be executed (init_image.c). SIGCHLD is blocked, and the child there already. */
+    /* A zygote executes this program as pid 1 where it cannot execute an image in memory (init_image.c). Then
+     * SIGCHLD is blocked already, and the child exists. */
     if (argc > 2 && strcmp(argv[1], HC_SHIM_INIT) == 0)
         hc_init_run((pid_t)strtol(argv[2], NULL, 10), HC_FD_STATUS, HC_FD_SYNC,
                     argc > 3 && strcmp(argv[3], HC_SHIM_SESSION) == 0);

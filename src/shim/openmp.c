@@ -10,7 +10,7 @@
 
 /* The copies of libgomp that this process has loaded. */
 struct found {
-    char paths[MOST][512]; /* of their files */
+    char paths[MOST][512]; /* paths of the libraries' files */
     size_t count;          /* used entries of `paths` */
 };
 

@@ -33,7 +33,7 @@
 #define OF_FILE (1ULL << 61) /* it is a page of a file, or shared */
 #define ALONE   (1ULL << 56) /* no other process maps the page */
 
-/* Pages that a copy is to have. */
+/* Pages that a copy will write to or read. */
 struct range {
     uintptr_t from; /* address of the first page; lowest bit set: only one byte is to be read there */
     uintptr_t to;   /* address of the end */

@@ -1,17 +1,17 @@
 /* session.c - the interpreter of a session: one run after another, in one namespace.
  *
- * Processes. Before each run the interpreter makes a copy of itself, which waits, and goes on itself; so what
- * was open and which threads there were stays as it is. If the run ends the process, the copy takes over, and
+ * Processes. Before each run the interpreter makes a copy of itself, which waits, and runs the program
+ * itself; so open files and threads stay as they are. If the run ends the process, the copy takes over, and
  * knows nothing of the run. A copy is the child of a child that has ended, so that pid 1 is the parent of all
- * and tells the launcher how each of them ended.
+ * copies and tells the launcher how each of them ended.
  *
- * Rights. The filters refuse to make processes and to signal others to everything here alike; the launcher,
- * which is asked each time, lets the two forks of a copy pass when it has asked for one. A copy that waits
- * runs nothing of the guest's, no finalizer and no handler: it holds the interpreter's lock, blocks all
- * signals, and the launcher keeps it stopped besides. It becomes Python again only when it takes over.
+ * Rights. The filters let no process here fork or signal another, whether it is the guest's or ours; they ask
+ * the launcher each time, which allows the two forks of a copy when it has ordered one. A copy that waits
+ * runs no code of the guest, no finalizer and no handler: it holds the interpreter's lock, blocks all
+ * signals, and is also kept stopped by the launcher. It becomes Python again only when it takes over.
  *
- * An earlier program may have changed this process in any way: nothing in here is a wall, and the launcher
- * believes none of its messages. */
+ * An earlier program may have changed this process in any way: no check in this file protects the host, and
+ * the launcher believes none of this process's messages. */
 #include "shim/session.h"
 
 #include "base/fd.h"
@@ -40,8 +40,8 @@ static bool begun; /* this process, or one that it is a copy of, was given a pro
 
 /* The launcher's order for one run. */
 struct order {
-    int input;                   /* the run's standard input, owned; -1: none */
-    struct hc_buf bytes;         /* the order, owned */
+    int input;                   /* standard input of the run, owned; -1: none */
+    struct hc_buf bytes;         /* the order as it was received; owned */
     struct hc_handover handover; /* points into `bytes` */
 };
 
@@ -118,7 +118,8 @@ static void become_python(PyObject *random)
     PyErr_Clear();
 }
 
-/* Which process returns from making a copy: the one that was copied; the copy, later; there is no copy. */
+/* The process that returns from make_copy: the one that was copied; the copy, later. NOT_COPIED: there is no
+ * copy. */
 enum side { STAYED, TOOK_OVER, NOT_COPIED };
 
 /* The first child makes the second and ends, so that the second becomes a child of pid 1. */
@@ -172,14 +173,14 @@ static void bind_variables(const struct order *o, PyObject *space)
 /* Loads the inputs that came with the run. -1: one cannot be loaded, and the launcher was told so. */
 static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
 {
-    PyObject *values, *names, *why; /* borrowed from `given` */
+    PyObject *values, *names, *why, *warnings; /* borrowed from `given` */
     if (!o->handover.job.has_given)
         return 0;
     hc_autopy *read_npz = hc_frozen_function("values", "read_file");
     hc_autopy *given = read_npz ? hc_frozen_call("data", "given", "(y#O)", o->handover.json.text,
                                                  (Py_ssize_t)o->handover.json.len, read_npz)
                                 : NULL;
-    if (!given || !PyArg_ParseTuple(given, "OOO", &values, &names, &why))
+    if (!given || !PyArg_ParseTuple(given, "OOOO", &values, &names, &why, &warnings))
         fail_python("load the run's inputs");
     if (why != Py_None) {
         struct hc_finding one;
@@ -189,6 +190,8 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
     }
     if (PyDict_Update(space, values) < 0 || PyDict_Update(columns, names) < 0)
         fail_python("set the run's inputs");
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(warnings); i++)
+        hc_report_warn_early(PyList_GET_ITEM(warnings, i));
     return 0;
 }
 
@@ -198,11 +201,11 @@ static void begin_feed(struct order *o)
     struct hc_error err;
     if (hc_feed_take(hc_take(&o->input), &err) < 0)
         exit_with_error(&err);
-    if (hc_feed_begin(&o->handover.job) < 0)
+    if (hc_feed_begin(&o->handover.job, true) < 0)
         fail_python("set up the run's input");
 }
 
-/* What the run leaves unread is not for the next run, nor for threads that go on. */
+/* Drops input that the run has not read: neither the next run nor threads that go on may get it. */
 static void end_feed(const struct order *o)
 {
     struct hc_error err;
@@ -222,11 +225,9 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         hc_send_rejected(found);
         return -1;
     }
-    program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
+    hc_program_take_rules(program, job->rules);
     hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
                                      (long long)job->figure_bytes, (long long)job->value_bytes);
-    program->whole_traceback =
-        strcmp(hc_rules_text(o->handover.job.rules, "code", "traceback", "folded"), "full") == 0;
     if (!done)
         fail_python("keep the program's source");
     return 0;

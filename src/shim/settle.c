@@ -86,9 +86,9 @@ static void fill_pools(size_t size)
 /* The region that all arenas are taken from. Python's own mappings would lie in gaps between those of
  * libraries, and none would be large enough for a huge page. */
 static struct {
-    char *start;               /* its address; NULL: there is no region */
-    size_t used;               /* arenas given out so far, from the start on, */
-    unsigned short free[MOST]; /* of which these are free again (indexes) */
+    char *start;               /* address of the region; NULL: there is none */
+    size_t used;               /* arenas ever given out, from the start of the region on */
+    unsigned short free[MOST]; /* indexes of arenas that are free again */
     size_t free_count;
 } region;
 
@@ -141,8 +141,9 @@ void hc_settle_begin(void)
 
 static void make_huge(uintptr_t from, uintptr_t to)
 {
+    /* Each call is for one page: a call for several would stop at the first failure. */
     for (from = (from + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1); from + HUGE_PAGE <= to; from += HUGE_PAGE)
-        (void)madvise((void *)from, HUGE_PAGE, MADV_COLLAPSE); /* a call for more would end at a failure */
+        (void)madvise((void *)from, HUGE_PAGE, MADV_COLLAPSE);
 }
 
 /* Is this line of /proc/self/maps anonymous memory: private, writable, and without a name or the heap? */

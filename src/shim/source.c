@@ -12,7 +12,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/reject.h"
 
-#define REPAIRS_MAX 40 /* of one program, each of one place */
+#define REPAIRS_MAX 40 /* most repairs of one program; each changes one place */
 
 /* Hints for the writer of a program (often a model) whose syntax is wrong in a well-known way. */
 static const struct {
@@ -131,8 +131,8 @@ static int reject_exception(struct hc_rejection *why, const char *text)
     return -1;
 }
 
-/* The parser's own tree, as C structs in an arena. Making Python objects of it (PyCF_ONLY_AST) would first
- * create some hundred AST types, 1.2 ms that a hello does not have. */
+/* The parser's own tree, as C structs in an arena. Python objects of it (PyCF_ONLY_AST) would need some
+ * hundred AST types first, which takes 1.2 ms: too long for a small program. */
 struct parsed {
     PyArena *arena;        /* owned */
     mod_ty module;         /* in the arena */

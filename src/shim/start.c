@@ -36,8 +36,8 @@ _Noreturn void hc_fail_python(const char *doing)
 void hc_start_process(pid_t parent, const char *name)
 {
     prctl(PR_SET_NAME, name);
-    /* It stays undumpable, as pid 1 is: RLIMIT_CORE 0 does not keep a host's core handler, which runs as
-     * root, from being started when the guest crashes (core(5)). */
+    /* The process stays undumpable, as pid 1 is: RLIMIT_CORE 0 does not keep a host's core handler, which
+     * runs as root, from being started when the guest crashes (core(5)). */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(HC_EXIT_INTERNAL); /* the parent died before PDEATHSIG was set */

@@ -38,7 +38,8 @@ static void run_once(PyObject *space, const struct hc_handover_job *policy)
 
 void hc_warmup(const struct hc_handover_job *policy)
 {
-    hc_autopy *builtins = PyDict_Copy(PyEval_GetBuiltins()); /* as the guard does; it writes their counts */
+    /* copying them writes their reference counts, as the guard will do in each copy */
+    hc_autopy *builtins = PyDict_Copy(PyEval_GetBuiltins());
     hc_autopy *space = builtins ? Py_BuildValue("{s:O}", "__builtins__", builtins) : NULL;
     if (space)
         run_once(space, policy);

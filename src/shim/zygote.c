@@ -1,15 +1,15 @@
 /* zygote.c - an interpreter that never runs a guest's code: cells are made of copies of it.
  *
- * Processes. pid 2 of the zygote's cell; each request makes a process in new namespaces, which is pid 1 of
- * the new cell, builds the rest of it around itself (inside/inside.c), forks pid 2, and executes what pid 1
- * of any cell is, but without the rest of the shim (init_start.c). Until then it works in the zygote's
- * memory, and the zygote waits: what is dear about a copy are the page tables of a large interpreter, and so
- * there is one copy of them, for pid 2. Rights: those that the launcher left; the new process has all of them
- * in its own user namespace, and loses them there one after the other as a cold cell's first process does.
- * Channels: requests on HC_FD_CONTROL. The new process closes all that is the zygote's.
+ * Processes. The zygote is pid 2 of its own cell. For each request it makes a process in new namespaces,
+ * which is pid 1 of the new cell, builds the rest of the cell around itself (inside/inside.c), forks pid 2,
+ * and executes the program of pid 1 (init_start.c). Until then it works in the zygote's memory, and the
+ * zygote waits: copying the page tables of a large interpreter takes most of the time, so they are copied
+ * once, for pid 2. Rights: those that the launcher left; the new process has all of them in its own user
+ * namespace, and drops them there one after the other as a cold cell's first process does. Channels: requests
+ * on HC_FD_CONTROL. The new process closes all descriptors of the zygote.
  *
- * The zygote knows a policy and nothing of any job. State that its copies must not share, such as the seeds
- * of random numbers, is made anew in each copy (guest_warm.py). */
+ * The zygote knows a policy and no job. State that its copies must not share, such as the seeds of random
+ * numbers, is made anew in each copy (guest_warm.py). */
 #include "shim/zygote.h"
 
 #include "base/fd.h"
@@ -97,7 +97,8 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     if (hc_handover_locks_early(zygote->job.rules) && hc_lock_syscalls(zygote->filters.own, &err) < 0)
         hc_fail_shim(&err);
     close(HC_FD_HANDOVER);
-    close(HC_FD_SYNC); /* the last one: parked */
+    /* no other process of the cell has it open: the launcher sees that the cell is parked */
+    close(HC_FD_SYNC);
     int input, fd = hc_wire_await_job(HC_FD_CONTROL, &input, &err);
     if (fd < 0)
         _exit(HC_EXIT_INTERNAL); /* the launcher is gone */
@@ -173,7 +174,7 @@ static int become_cell(void *arg)
 
 /* The launcher's request for a new cell. */
 struct request {
-    struct hc_park park;  /* what the cell is to be like */
+    struct hc_park park;  /* properties of the new cell */
     int fds[HC_PARK_FDS]; /* owned: the descriptors of the new cell */
 };
 
@@ -183,7 +184,7 @@ static void request_finish(struct request *r)
         hc_close_fd(&r->fds[i]);
 }
 
-/* 1: the launcher has hung up. */
+/* Returns 1 if the launcher has hung up. */
 static int read_request(struct request *r, struct hc_error *err)
 {
     struct hc_packet p = {.fds = r->fds, .room = HC_PARK_FDS};
@@ -203,8 +204,8 @@ static int set_ids(uid_t uid, gid_t gid)
     return syscall(SYS_setresgid, -1, gid, -1) < 0 || syscall(SYS_setresuid, -1, uid, -1) < 0 ? -1 : 0;
 }
 
-/* Makes the new cell's first process; returns its pid when it no longer needs our memory. -1 with errno set.
- */
+/* Makes the new cell's first process; returns its pid once it no longer uses the zygote's memory. -1 with
+ * errno set. */
 static int clone_first(const struct hc_park *park, struct birth *birth)
 {
     static _Alignas(16) char stack[FIRST_STACK];
@@ -251,7 +252,7 @@ static int redirect_trial(int control, struct hc_error *err)
 
 /* A job that is run in the zygote's own cell to learn which pages jobs need. Owns all its members. */
 struct trial {
-    char *document; /* the job's, JSON */
+    char *document; /* handover of the trial's job, JSON */
     int control[2]; /* socket pair: the zygote's end, which stands in for the launcher, and the trial's */
     int pages[2];   /* socket pair for the list of pages: the zygote's end and the trial's */
 };
@@ -342,7 +343,7 @@ static void park_cell(const struct request *r, const struct hc_handover *zygote)
         .rlimit_pids = r->park.rlimit_pids,
         .rlimit_memory = r->park.rlimit_memory,
         .sync_fd = r->fds[HC_PARK_SYNC],
-        .stdin_fd = -1, /* it comes with the job */
+        .stdin_fd = -1, /* standard input comes with the job */
         .stdout_fd = r->fds[HC_PARK_STDOUT],
         .stderr_fd = r->fds[HC_PARK_STDERR],
         .handover_fd = -1,

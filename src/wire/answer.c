@@ -20,14 +20,14 @@ void hc_answer_finish(struct hc_answer *a)
     *a = (struct hc_answer){0};
 }
 
-/* ---- the head ---- */
+/* ---- the head of a response ---- */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* "HTTP/1.1 200 OK" */
+/* Reads the first line, such as "HTTP/1.1 200 OK". */
 static int read_status(struct hc_answer *a, const char *line, struct hc_error *err)
 {
     static const char version[] = "HTTP/1.";
@@ -210,7 +210,7 @@ static int feed_line(struct hc_answer *a, const char *data, size_t len, size_t *
     return rc;
 }
 
-/* ---- the body ---- */
+/* ---- the body of a response ---- */
 
 static int feed_body(struct hc_answer *a, const char *data, size_t len, size_t *taken, struct hc_error *err)
 {

@@ -66,7 +66,7 @@ static size_t complete_character(struct hc_events *e, enum hc_event_stream strea
     while (taken < len && *held < sizeof e->tails[stream].bytes && hc_utf8_unfinished(bytes, *held) == *held)
         bytes[(*held)++] = data[taken++];
     if (hc_utf8_unfinished(bytes, *held) == *held && taken == len)
-        return taken; /* still not whole */
+        return taken; /* the character is still not whole */
     put_line(e, stream, bytes, *held);
     *held = 0;
     return taken;

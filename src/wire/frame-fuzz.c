@@ -48,7 +48,7 @@ static void feed_all(struct hc_inbox in, const uint8_t *data, size_t len)
         copies -= type == HC_FRAME_KEPT || type == HC_FRAME_UNKEPT; /* no more than were asked for */
         resumed -= type == HC_FRAME_RESUMED;
         require(copies >= 0 && resumed >= 0);
-        require(!again || type <= 0 || hc_frame_word((enum hc_frame_type)type) == HC_WORD_GUEST);
+        require(!again || type <= 0 || hc_frame_sender((enum hc_frame_type)type) == HC_FROM_GUEST);
         broken = type < 0;
         check(&in);
         free(packet);
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     feed_all((struct hc_inbox){.max = MAX}, data, len);
     for (int talk = HC_TALK_READY; talk <= HC_TALK_IDLE; talk++)
         feed_all((struct hc_inbox){.max = MAX,
-                                   .state = (enum hc_talk)talk,
+                                   .state = (enum hc_talk_state)talk,
                                    .asked = talk == HC_TALK_IDLE ? HC_ASKED_RESUME : HC_ASKED_COPY},
                  data, len);
     return 0;

@@ -242,24 +242,24 @@ static void runs_of_a_session(void **state)
         converse(rows[i].title, *rows[i].start, rows[i].steps, rows[i].body);
 }
 
-/* The whole table: a frame of HC_WORD_SHIM is accepted only from a process in which no guest code has run. */
+/* The whole table: a frame of HC_FROM_SHIM is accepted only from a process in which no guest code has run. */
 static void nobody_has_the_word_of_another(void **state)
 {
     (void)state;
     for (int type = 1; type < HC_FRAME_TYPES; type++)
         for (int talk = 0; talk < HC_TALKS; talk++) {
             const struct hc_inbox in = {
-                .state = (enum hc_talk)talk, .asked = HC_ASKED_COPY | HC_ASKED_RESUME, .max = 10};
-            enum hc_word word = hc_frame_word((enum hc_frame_type)type);
+                .state = (enum hc_talk_state)talk, .asked = HC_ASKED_COPY | HC_ASKED_RESUME, .max = 10};
+            enum hc_frame_sender word = hc_frame_sender((enum hc_frame_type)type);
             bool may = hc_inbox_expects(&in, (enum hc_frame_type)type);
-            bool allowed =
-                word == HC_WORD_GUEST || (word == HC_WORD_SHIM && hc_talk_untouched((enum hc_talk)talk));
+            bool allowed = word == HC_FROM_GUEST ||
+                           (word == HC_FROM_SHIM && hc_talk_untouched((enum hc_talk_state)talk));
             if (may && !allowed)
                 fail_msg("frame %d in state %d", type, talk);
         }
-    assert_int_equal(hc_frame_word(HC_FRAME_REJECTED), HC_WORD_SHIM);
-    assert_int_equal(hc_frame_word(HC_FRAME_CHECKED), HC_WORD_SHIM);
-    assert_int_equal(hc_frame_word(HC_FRAME_DENIAL), HC_WORD_GUEST);
+    assert_int_equal(hc_frame_sender(HC_FRAME_REJECTED), HC_FROM_SHIM);
+    assert_int_equal(hc_frame_sender(HC_FRAME_CHECKED), HC_FROM_SHIM);
+    assert_int_equal(hc_frame_sender(HC_FRAME_DENIAL), HC_FROM_GUEST);
     assert_false(hc_talk_untouched(HC_TALK_AGAIN));
     assert_false(hc_talk_untouched(HC_TALK_RUNNING));
     assert_false(hc_talk_untouched(HC_TALK_OVER));

@@ -7,53 +7,53 @@
 #define UNTOUCHED  (IN(START) | IN(READY) | IN(CHECKING))
 #define IN_SESSION (IN(READY) | IN(CHECKING) | IN(AGAIN) | IN(IDLE))
 
-/* The rules for each type of frame. A frame of HC_WORD_SHIM is legal only in states in which no guest code
+/* The rules for each type of frame. A frame of HC_FROM_SHIM is legal only in states in which no guest code
  * has run.
  */
 static const struct frame {
-    const char *name;  /* for messages */
-    enum hc_word word; /* who may send it */
-    bool payload;      /* it may have content */
-    unsigned legal;    /* a bit for each state in which the cell may send it */
-    bool once;         /* it may come once in a conversation */
-    unsigned asked;    /* HC_ASKED_* that it answers: it is legal only while that is open; 0: legal unasked */
-    enum hc_talk next; /* the state that it leads to; 0: the same */
+    const char *name;          /* name of the type in messages */
+    enum hc_frame_sender word; /* which process may send it, and so how far it is trusted */
+    bool payload;              /* it may have content */
+    unsigned legal;            /* a bit for each state in which the cell may send it */
+    bool once;                 /* it may come at most once in a conversation */
+    unsigned asked; /* HC_ASKED_* that it answers: it is legal only while that is open; 0: legal unasked */
+    enum hc_talk_state next; /* the state after it; 0: the state stays */
 } frames[HC_FRAME_TYPES] = {
-    [HC_FRAME_GO] = {"go", .word = HC_WORD_LAUNCHER},
-    [HC_FRAME_JOB] = {"job", .word = HC_WORD_LAUNCHER},
-    [HC_FRAME_NEXT] = {"next", .word = HC_WORD_LAUNCHER},
-    [HC_FRAME_TOOL_RESULT] = {"tool result", HC_WORD_LAUNCHER, .payload = true},
+    [HC_FRAME_GO] = {"go", .word = HC_FROM_LAUNCHER},
+    [HC_FRAME_JOB] = {"job", .word = HC_FROM_LAUNCHER},
+    [HC_FRAME_NEXT] = {"next", .word = HC_FROM_LAUNCHER},
+    [HC_FRAME_TOOL_RESULT] = {"tool result", HC_FROM_LAUNCHER, .payload = true},
 
-    [HC_FRAME_FILTERED] = {"filtered", HC_WORD_SHIM, .legal = IN(START), .once = true},
-    [HC_FRAME_READY] = {"ready", HC_WORD_SHIM, .legal = IN(START), .next = HC_TALK_READY},
-    [HC_FRAME_CHECKED] = {"checked", HC_WORD_SHIM, .payload = true, .legal = IN(READY) | IN(CHECKING),
+    [HC_FRAME_FILTERED] = {"filtered", HC_FROM_SHIM, .legal = IN(START), .once = true},
+    [HC_FRAME_READY] = {"ready", HC_FROM_SHIM, .legal = IN(START), .next = HC_TALK_READY},
+    [HC_FRAME_CHECKED] = {"checked", HC_FROM_SHIM, .payload = true, .legal = IN(READY) | IN(CHECKING),
                           .once = true},
-    [HC_FRAME_PASSED] = {"passed", HC_WORD_SHIM, .legal = IN(CHECKING), .next = HC_TALK_OVER},
+    [HC_FRAME_PASSED] = {"passed", HC_FROM_SHIM, .legal = IN(CHECKING), .next = HC_TALK_OVER},
     /* It may come in START, too, when data could not be loaded. */
-    [HC_FRAME_REJECTED] = {"rejected", HC_WORD_SHIM, .payload = true, .legal = UNTOUCHED,
+    [HC_FRAME_REJECTED] = {"rejected", HC_FROM_SHIM, .payload = true, .legal = UNTOUCHED,
                            .next = HC_TALK_OVER},
 
-    [HC_FRAME_RUN] = {"run", HC_WORD_GUEST, .legal = IN(READY) | IN(AGAIN), .next = HC_TALK_RUNNING},
-    [HC_FRAME_TOOL_CALL] = {"tool call", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING)},
-    [HC_FRAME_DENIAL] = {"denial", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING)},
-    [HC_FRAME_FIGURE] = {"figure", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING)},
-    [HC_FRAME_REPORT] = {"report", HC_WORD_GUEST, .payload = true, .legal = IN(RUNNING),
+    [HC_FRAME_RUN] = {"run", HC_FROM_GUEST, .legal = IN(READY) | IN(AGAIN), .next = HC_TALK_RUNNING},
+    [HC_FRAME_TOOL_CALL] = {"tool call", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
+    [HC_FRAME_DENIAL] = {"denial", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
+    [HC_FRAME_FIGURE] = {"figure", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
+    [HC_FRAME_REPORT] = {"report", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING),
                          .next = HC_TALK_OVER},
     /* The kernel tells which process sends these. A copy sends KEPT itself, perhaps later than the process
      * that it was copied from sends its next frame. */
-    [HC_FRAME_KEPT] = {"kept", HC_WORD_GUEST, .legal = IN_SESSION | IN(RUNNING) | IN(OVER),
+    [HC_FRAME_KEPT] = {"kept", HC_FROM_GUEST, .legal = IN_SESSION | IN(RUNNING) | IN(OVER),
                        .asked = HC_ASKED_COPY},
-    [HC_FRAME_UNKEPT] = {"unkept", HC_WORD_GUEST, .legal = IN_SESSION, .asked = HC_ASKED_COPY,
+    [HC_FRAME_UNKEPT] = {"unkept", HC_FROM_GUEST, .legal = IN_SESSION, .asked = HC_ASKED_COPY,
                          .next = HC_TALK_OVER},
-    [HC_FRAME_RESUMED] = {"resumed", HC_WORD_GUEST, .legal = IN(IDLE), .asked = HC_ASKED_RESUME},
+    [HC_FRAME_RESUMED] = {"resumed", HC_FROM_GUEST, .legal = IN(IDLE), .asked = HC_ASKED_RESUME},
 };
 
-enum hc_word hc_frame_word(enum hc_frame_type type)
+enum hc_frame_sender hc_frame_sender(enum hc_frame_type type)
 {
     return frames[type].word;
 }
 
-bool hc_talk_untouched(enum hc_talk state)
+bool hc_talk_untouched(enum hc_talk_state state)
 {
     return (UNTOUCHED & 1U << state) != 0;
 }

@@ -63,12 +63,12 @@ enum hc_frame_type {
 };
 
 /* Who may send a frame, which decides how far the launcher may believe it. */
-enum hc_word {
-    HC_WORD_LAUNCHER, /* the launcher alone: it accepts such a frame from no process */
-    HC_WORD_SHIM,     /* a process in which no guest code has run: the launcher reports it as a fact */
-    HC_WORD_GUEST, /* a process in which guest code may have run: it is no more than that process's claim */
+enum hc_frame_sender {
+    HC_FROM_LAUNCHER, /* the launcher alone: it accepts such a frame from no process */
+    HC_FROM_SHIM,     /* a process in which no guest code has run: the launcher reports it as a fact */
+    HC_FROM_GUEST, /* a process in which guest code may have run: it is no more than that process's claim */
 };
-enum hc_word hc_frame_word(enum hc_frame_type type);
+enum hc_frame_sender hc_frame_sender(enum hc_frame_type type);
 
 #define HC_FRAME_LAST  0x01  /* flag: the last frame of its message */
 #define HC_FRAME_CHUNK 32768 /* most payload bytes of one frame */
@@ -85,7 +85,7 @@ int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, con
                    struct hc_error *err);
 
 /* The state of the launcher's conversation with a process of the cell. */
-enum hc_talk {
+enum hc_talk_state {
     HC_TALK_START, /* the interpreter starts; a job's first state */
     HC_TALK_READY, /* no guest code has run in the process, and the next program is for it to check and run */
     HC_TALK_CHECKING, /* no guest code has run in the process, and the next program is for it to check only */
@@ -97,7 +97,7 @@ enum hc_talk {
 };
 
 /* Is it certain in this state that no guest code has run in the process? */
-bool hc_talk_untouched(enum hc_talk state);
+bool hc_talk_untouched(enum hc_talk_state state);
 
 /* Answers that a session's process may give once for each time that the launcher has asked. */
 #define HC_ASKED_COPY   0x01 /* a run has been handed over: KEPT or UNKEPT may come */
@@ -106,14 +106,14 @@ bool hc_talk_untouched(enum hc_talk state);
 /* The launcher's side of the conversation: it decides which frame may come in which state, and bounds a
  * message. */
 struct hc_inbox {
-    enum hc_talk state; /* of the conversation */
-    enum hc_talk first; /* the state in which the conversation began */
-    unsigned asked;     /* HC_ASKED_* that have not been answered */
-    unsigned seen;      /* a bit (1 << type) for each type of message that has come */
-    bool broken;        /* a packet was refused; so are all later ones */
-    uint8_t open;       /* type of a message that has begun, 0 if none */
-    struct hc_buf body; /* of the open message, then of the last finished one */
-    size_t max;         /* most bytes of one message; 0 refuses any content */
+    enum hc_talk_state state; /* of the conversation */
+    enum hc_talk_state first; /* the state in which the conversation began */
+    unsigned asked;           /* HC_ASKED_* that have not been answered */
+    unsigned seen;            /* a bit (1 << type) for each type of message that has come */
+    bool broken;              /* a packet was refused; so are all later ones */
+    uint8_t open;             /* type of a message that has begun, 0 if none */
+    struct hc_buf body;       /* of the open message, then of the last finished one */
+    size_t max;               /* most bytes of one message; 0 refuses any content */
 };
 
 /* Has a message of this type come? */

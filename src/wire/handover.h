@@ -80,7 +80,7 @@ struct hc_exit_report {
     int32_t status; /* exit status or signal */
     /* Processor time in microseconds of all processes that pid 1 waited for, and the most memory in bytes of
      * one of them. A launcher that is not pid 1's parent has no other account. */
-    int64_t cpu_user_us, cpu_system_us, largest;
+    int64_t cpu_user_us, cpu_system_us, interpreter_peak;
 };
 
 /* A seccomp filter as bytes; borrowed. */

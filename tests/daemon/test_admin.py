@@ -77,6 +77,7 @@ def test_an_administrator_sees_shows_and_ends_everybodys_jobs(daemon, who):
 
 
 def test_the_worker_of_a_job_is_known_also_if_it_replaced_another(daemon):
+    cells.wait_until("both workers", lambda: len(daemon.named("worker")) == 2)
     before = daemon.named("worker")
     first = daemon.post_async(LONG, uid=FLOOD)
     pid = admin(daemon, "GET", f"jobs/{first}").json["worker_pid"]

@@ -38,4 +38,4 @@ def test_the_manual_and_the_help_of_hotcell_run_have_it(row):
 def test_the_python_package_takes_it(row):
     name, _, commands, specs = row
     assert "RUN" not in commands or name in inspect.signature(hotcell.run).parameters
-    assert ("UPLOAD" in specs) == (name in inspect.signature(daemon.spec_of).parameters)
+    assert ("UPLOAD" in specs) == (name in daemon.spec_arguments())

@@ -357,7 +357,7 @@ def test_places_that_are_taken_are_refused(data, place, why):
 def test_wrong_directories_get_one_line(data):
     assert "No such file" in refusal(None, "--dir", f"{data}/missing")
     assert "expected a directory" in refusal(None, "--dir", f"{data}/words.txt")
-    assert "expected the mode ro, cow or rw" in refusal(None, "--dir", f"{data}:/a:w")
+    assert "expected the mode ro, cow, rw or scratch" in refusal(None, "--dir", f"{data}:/a:w")
     assert "given twice" in refusal(None, "--dir", f"{data}:/a", "--dir", f"{data}/below:/a/b")
     assert "more than 16" in refusal(None, *[word for i in range(17) for word in ("--dir", f"{data}:/a{i}")])
     assert "expected a value" in refusal(None, "--dir", "") or "empty string" in refusal(None, "--dir", "")

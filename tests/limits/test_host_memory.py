@@ -144,7 +144,7 @@ def test_memory_is_seen_when_the_main_thread_has_ended(user, how):
 def test_a_program_whose_processes_are_never_seen_is_ended():
     if platform.machine() != "x86_64":
         cells.machines("the program is for x86-64")
-    result, taken = meter.measure(lambda: cells.run(FLIGHT, "--memory=128M"), 128)
+    result, taken = meter.measure(lambda: cells.run(FLIGHT, "--memory=128M", "--timeout=60"), 128)
     assert result.manifest["status"] == "memory" and "limits.memory" in result.manifest["reason"], result
     assert taken <= meter.most(128)
 

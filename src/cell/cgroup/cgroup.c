@@ -15,7 +15,8 @@
 #include <time.h>
 
 #define LEAF_PREFIX "hotcell-job-" /* begins the name of a leaf */
-/* Attempts to lock a new leaf, which another launcher may take for a dead one's and remove. */
+/* Most attempts to make and lock a leaf: before it is locked, another launcher may remove it as a
+ * left-over. */
 #define REAPED_TRIES 20
 
 /* Lock a new leaf. A reaper that sees the directory before it is locked takes it for a left-over and
@@ -71,10 +72,10 @@ static int set_and_check(int dir, const char *attr, const char *value, bool opti
     return 0;
 }
 
-/* What the file of a limit holds, as the kernel gives it back. */
+/* Format a limit as the kernel gives it back from the limit's file. */
 static void format_limit(const struct hc_option *opt, int64_t value, char *out, size_t size)
 {
-    if (opt->kind == HC_OPT_SIZE) { /* whole pages */
+    if (opt->kind == HC_OPT_SIZE) { /* the kernel rounds down to whole pages */
         int64_t page = sysconf(_SC_PAGESIZE);
         (void)snprintf(out, size, "%lld", (long long)(value / page * page));
     } else if (opt->kind == HC_OPT_MILLI) {
@@ -86,7 +87,8 @@ static void format_limit(const struct hc_option *opt, int64_t value, char *out, 
     }
 }
 
-/* The controller of a limit if not every place has it: a place without memory and pids is none. */
+/* The limit's controller if a place for cells may lack it: "cpu" or "io". NULL for other limits: a directory
+ * without memory and pids is no place for cells. */
 const char *hc_cgroup_optional(const struct hc_option *opt)
 {
     static const char *const controllers[] = {"cpu", "io"};
@@ -129,7 +131,7 @@ int hc_cgroup_oom_kill_one(struct hc_cgroup *cg, struct hc_error *err)
 
 int hc_cgroup_limit(struct hc_cgroup *cg, const struct hc_limits *l, struct hc_error *err)
 {
-    if (hc_cgroup_frozen(cg)) /* no process in it would ever run */
+    if (hc_cgroup_frozen(cg)) /* its processes would never run */
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the cgroup is frozen: cgroup.freeze is set there or above");
     /* Swap: absent when the kernel or the host has no swap accounting, or no compressed swap. */
@@ -223,7 +225,7 @@ static bool reap_one(int parent_fd, const char *name)
     cg.fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (cg.fd < 0)
         return false;
-    if (flock(cg.fd, LOCK_EX | LOCK_NB) < 0) { /* its launcher lives */
+    if (flock(cg.fd, LOCK_EX | LOCK_NB) < 0) { /* the leaf's launcher still runs */
         hc_close_fd(&cg.fd);
         return false;
     }

@@ -57,7 +57,7 @@ bool hc_cgroup_asks_io(const struct hc_limits *l)
     return false;
 }
 
-/* " rbps=1048576 wbps=...": what is asked for, to follow a disk's number. */
+/* " rbps=1048576 wbps=...": the rates that the limits set, as they follow a disk's number in io.max. */
 static void format_rates(const struct hc_limits *l, char *out, size_t size)
 {
     size_t used = 0;

@@ -87,7 +87,7 @@ static bool writable(const struct hc_cgroup_parent *p)
 /* Whether the cgroup is threaded: below it there is no memory controller, and no process can be started. */
 static bool threaded(const struct hc_cgroup_parent *p)
 {
-    char type[32]; /* the top of the hierarchy has none */
+    char type[32]; /* the top of the hierarchy has no such file */
     return hc_read_attr(p->fd, "cgroup.type", type, sizeof type) == 0 && strcmp(type, "domain") != 0;
 }
 
@@ -187,7 +187,7 @@ static bool use_own(struct hc_cgroup_parent *p, const char *mnt)
     if (own_cgroup(mnt, path) < 0 || open_place(p, path) < 0)
         return false;
     const char *name = strrchr(path, '/');
-    if (name && strcmp(name, "/" ASIDE) == 0) /* moved aside already */
+    if (name && strcmp(name, "/" ASIDE) == 0) /* the launcher is in that leaf already */
         return use_above(p, mnt, path);
     if (has_controllers(p) && writable(p) && !threaded(p) && (hc_cgroup_divide(p) == 0 || move_aside(p) == 0))
         return true;

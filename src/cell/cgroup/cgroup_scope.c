@@ -15,7 +15,7 @@
 #define PATIENCE_US 5000000 /* longest wait (us) for the manager, which may be busy with a login */
 
 #define MANAGER "org.freedesktop.systemd1"  /* the manager's name on the bus */
-#define OBJECT  "/org/freedesktop/systemd1" /* its object */
+#define OBJECT  "/org/freedesktop/systemd1" /* the manager's object path */
 
 /* The declarations of sd-bus(3) that are used here, so that its header is not needed to build. */
 struct sd_bus;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX 4096 /* bytes read of a file; memory.stat has some 2000 */
+#define FILE_MAX 4096 /* most bytes read of a file; memory.stat has some 2000 */
 
 int hc_cgroup_soft_begin(const struct hc_cgroup *cg, int64_t mark, int *events, struct hc_error *err)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #define TENANT_PREFIX "hotcell-tenant-" /* begins the name of a tenant's directory */
-#define REMOVED_TRIES 20                /* attempts to open and lock it, while others remove it */
+#define REMOVED_TRIES 20                /* most attempts to lock the directory before a reaper removes it */
 
 /* Make, open and lock a tenant's cgroup. Its users have a shared lock on it and its remover an exclusive
  * one; both check under the lock that it still exists. 1: it was removed meanwhile. */
@@ -36,7 +36,7 @@ int hc_cgroup_weigh(const struct hc_cgroup_parent *tenant, int64_t weight, struc
 {
     char text[32], now[32];
     if (faccessat(tenant->fd, "cpu.weight", F_OK, 0) < 0)
-        return 0; /* the controller is not there */
+        return 0; /* the cpu controller is missing */
     (void)snprintf(text, sizeof text, "%lld", (long long)weight);
     if (hc_read_attr(tenant->fd, "cpu.weight", now, sizeof now) == 0 && strcmp(now, text) == 0)
         return 0;
@@ -70,7 +70,8 @@ int hc_cgroup_enter_tenant(struct hc_cgroup_parent *p, const struct hc_share *sh
     return 0;
 }
 
-/* Remove the tenant's leaves without a launcher, and then its cgroup if that is empty and unused. */
+/* Remove the tenant's leaves whose launchers have ended, and then the tenant's cgroup if it is empty and
+ * unused. */
 static int reap_tenant(const struct hc_cgroup_parent *parent, const char *name)
 {
     struct hc_cgroup_parent own = {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX 4096 /* bytes read of a file */
+#define FILE_MAX 4096 /* most bytes read of a file */
 
-/* The number behind a word of the text, and a blank or "="; *text moves on behind the word. -1: no more of
- * them. */
+/* Find `word`, followed by a blank or "=", and return the number behind it. *text then begins behind the
+ * word. -1: the text does not have the word any more. */
 static int64_t next_number(const char **text, const char *word)
 {
     size_t len = strlen(word);
@@ -24,8 +24,8 @@ static int64_t next_number(const char **text, const char *word)
     return -1;
 }
 
-/* One line per disk: "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6"; a disk without traffic may have
- * its number alone. */
+/* Add up a word's numbers. Each disk has one line: "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6"; the
+ * line of a disk without traffic may be its number alone. */
 static int64_t sum_of(const char *text, const char *word)
 {
     int64_t sum = 0;
@@ -34,7 +34,7 @@ static int64_t sum_of(const char *text, const char *word)
     return sum;
 }
 
-/* What `key` stands for: see usage.def. */
+/* The number that `key` names in the text of a file; usage.def explains the keys. */
 static int64_t value_of(const char *text, const char *key)
 {
     char line[16];
@@ -56,10 +56,10 @@ static int64_t read_number(int dir, const char *file)
     return hc_read_attr(dir, file, text, sizeof text) < 0 ? -1 : strtoll(text, NULL, 10);
 }
 
-/* The text of a file that was read last. */
+/* The file that was read last. */
 struct page {
-    const char *file; /* its name, static; NULL: none so far */
-    bool there;       /* it could be read */
+    const char *file; /* name of the file, static; NULL: none was read */
+    bool there;       /* the file could be read */
     char text[FILE_MAX];
 };
 

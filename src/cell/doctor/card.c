@@ -1,5 +1,5 @@
-/* The card: what the writer of a program, often a model, should know about the cell that it will run in. Made
- * from the effective policy and the tree, as data first; the text says the same. */
+/* The card: what the writer of a program, often a model, should know about the cell that will run it. It is
+ * made from the effective policy and the tree, first as JSON; the text says the same. */
 #include "cell/card.h"
 
 #include "base/error.h"
@@ -19,14 +19,14 @@
 #define MAX_META (1u << 20) /* most bytes of a tree's meta.json */
 #define WIDTH    100        /* most columns of a line */
 
-/* ---- as data ---- */
+/* ---- the card as JSON ---- */
 
 static cJSON *copy_rule(const struct hc_policy *p, const char *section, const char *key)
 {
     return cJSON_Duplicate(hc_rules_get(p->rules, section, key), true);
 }
 
-/* A list of the policy, or if it has none the given default. */
+/* A list of the policy; if the policy does not have it, the given default. */
 static cJSON *copy_rule_or(const struct hc_policy *p, const char *section, const char *key,
                            const char *const *defaults)
 {
@@ -194,7 +194,7 @@ static cJSON *make_card(const struct hc_policy *p, struct hc_error *err)
     return card;
 }
 
-/* ---- as text ---- */
+/* ---- the card as text ---- */
 
 static const cJSON *at(const cJSON *card, const char *section, const char *key)
 {

@@ -83,7 +83,8 @@ static void remove_dirs(const struct hc_decoys *l)
     (void)unlinkat(dir, "copied", AT_REMOVEDIR);
 }
 
-/* Connections are never accepted: an attack succeeds if it can connect. */
+/* Listen on a socket with an abstract name. Connections are never accepted: an attack succeeds if it can
+ * connect. */
 static int listen_abstract(struct hc_decoys *l, struct hc_error *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -110,7 +111,8 @@ static int listen_port(struct hc_decoys *l, struct hc_error *err)
     return 0;
 }
 
-/* A kernel may lack these two; then no data can leak through them. */
+/* Make a shared memory segment and a message queue. A kernel may lack them; then no data can leak through
+ * them. */
 static void make_ipc(struct hc_decoys *l)
 {
     l->shm_id = shmget(l->shm_key, 4096, IPC_CREAT | IPC_EXCL | 0666);

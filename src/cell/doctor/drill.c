@@ -9,9 +9,10 @@
 
 #include "drill.inc"
 
-#define HELD "drill held: " /* begins the line of an attack that did not reach its target */
+#define HELD "drill held: " /* begins the line printed for an attack that did not reach its target */
 
-/* Uses no module, no underscore and no other feature that a policy might refuse. */
+/* This code follows each attack: it calls the attack and prints the result. It uses no module, no underscore
+ * and no other feature that a policy might refuse. */
 static const char call_it[] =
     "\n\n"
     "try:\n"
@@ -26,7 +27,7 @@ static const struct hc_attack idle = {.text = "def attack(lure):\n    return Non
 static const struct hc_attack winner = {.text = "def attack(lure):\n    return lure['secret']\n"};
 
 struct drill {
-    struct hc_range range;                       /* the cells */
+    struct hc_range range;                       /* cells, decoys and the last manifest; owned */
     struct hc_drill_layer layers[HC_MAX_LAYERS]; /* counts for each of `seen` */
     struct hc_layer seen[HC_MAX_LAYERS];         /* the layers of a usual cell, and the guard */
     size_t layer_count;                          /* used entries of both */
@@ -231,8 +232,8 @@ static int prove_ground(struct hc_range *g, struct hc_ground *ground, struct hc_
     return 0;
 }
 
-/* Test the cells of the policy as it is, in which most attacks are tried. The layers of the last one,
- * without the guard, are those that are reported. */
+/* Test the cells that the policy itself describes, in which most attacks are tried. The drill reports the
+ * layers of the last of them, which has no guard. */
 static int prove_usual(struct drill *g, struct hc_error *err)
 {
     struct hc_ground *grounds = g->range.grounds[HC_GROUND_USUAL];

@@ -40,7 +40,8 @@ enum hc_ground_kind hc_ground_kind(const char *name)
     return (enum hc_ground_kind)kind;
 }
 
-/* With a lower limit of open files attacks would fail because of it, and seem held. */
+/* Whether cells may open so many files: with a lower limit attacks would fail because of it, and seem
+ * held. */
 static bool allows_files(int64_t count)
 {
     struct rlimit files;
@@ -65,8 +66,8 @@ static int make_ground(struct hc_ground *ground, enum hc_ground_kind kind, const
 
 /* ---- decoys and variables ---- */
 
-/* An attack may take as long as CELLS idle cells, one after another, as some machines are emulated; within
- * these bounds. */
+/* Bounds in seconds. Between them an attack may take as long as CELLS idle cells one after another, as
+ * emulated machines are slow. */
 #define LEAST_SECONDS 8
 #define MOST_SECONDS  50
 #define CELLS         40
@@ -141,7 +142,8 @@ void hc_range_close(struct hc_range *g)
 
 /* ---- one cell ---- */
 
-/* Cells with bound output or directories and those of sessions are never warm here. */
+/* Whether the cells are warm. Cells that bind their output or have directories, and cells of sessions, never
+ * are here. */
 static bool is_warm(const struct hc_range *g, const struct hc_ground *ground)
 {
     return g->d->warm && (ground->kind == HC_GROUND_USUAL || ground->kind == HC_GROUND_SMALL);
@@ -176,7 +178,7 @@ static int run_job(struct hc_range *g, struct hc_ground *ground, const struct hc
     return rc;
 }
 
-/* Runs after an attack: a thread that it left would act in one of them, if it could. */
+/* Number of runs after an attack: a thread that the attack left would act in one of them, if it could. */
 #define LATER_RUNS 20
 
 static char later[] = "print('drill held: nothing came of it')\n";

@@ -14,14 +14,14 @@
 
 /* One check of the host. */
 struct check {
-    const char *name; /* of its row */
+    const char *name; /* name of the check's row */
     hc_host_check_fn *run;
     unsigned needs;   /* HC_HAS_* bits; without them the check is left out */
     const char *cost; /* what is lost if it fails, unless `run` says otherwise */
-    const char *mend; /* the remedy, likewise; empty: none */
+    const char *mend; /* the remedy, unless `run` gives another; empty: none */
 };
 
-/* ---- words ---- */
+/* ---- what a row says ---- */
 
 enum hc_host_level hc_host_say(enum hc_host_level level, struct hc_host_row *row, const char *fmt, ...)
 {
@@ -70,7 +70,7 @@ enum hc_host_level hc_host_probed(int rc, const struct hc_error *err, enum hc_ho
     return hc_host_say(level, row, "%s", err->text);
 }
 
-/* ---- the table ---- */
+/* ---- the table of checks ---- */
 
 static const struct check checks[] = {
     {"default policy", hc_host_check_policy, 0, "runs need another policy, with -p",

@@ -62,7 +62,7 @@ enum hc_host_level hc_host_check_cgroup(struct hc_host *h, struct hc_host_row *r
     struct hc_error err;
     if (hc_cgroup_find(&h->parent, true, &err) < 0) {
         explain_cgroup(h, &err, row);
-        if (err.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP */
+        if (err.exit == HC_EXIT_CONFIG) { /* HOTCELL_CGROUP names an unusable place */
             row->cost = "no run works while HOTCELL_CGROUP says so";
             return HC_HOST_FAIL;
         }

@@ -122,7 +122,7 @@ enum hc_host_level hc_host_check_shim(struct hc_host *h, struct hc_host_row *row
 /* The search for trees. */
 struct trees {
     const char *wanted;      /* name of the default policy's tree */
-    bool has_wanted;         /* it is there */
+    bool has_wanted;         /* the store has that tree */
     char first[256];         /* name or ID of the first other tree; empty: there is none */
     struct hc_host_row *row; /* gets the other trees, in its `detail`; borrowed */
 };
@@ -197,7 +197,7 @@ static void compare_stamps(struct stamped *all, const struct hc_tree *tree)
     hc_stamps_finish(&s);
 }
 
-/* Unusable trees are skipped; the default policy's tree has a row of its own. */
+/* Skip unusable trees: the default policy's tree has a row of its own. */
 static void visit_stamps(void *ctx, const char *name, const char *id, const char *path)
 {
     (void)path;

@@ -26,10 +26,10 @@
 
 typedef int attempt_fn(const void *arg, struct hc_error *err);
 
-/* What a child process is to try. */
+/* An attempt in a child process. */
 struct attempt {
-    uint64_t namespaces;      /* CLONE_NEW*; 0: in ours */
-    const struct hc_ids *ids; /* with CLONE_NEWUSER */
+    uint64_t namespaces;      /* the child's new namespaces (CLONE_NEW*); 0: none */
+    const struct hc_ids *ids; /* the child's ids, with CLONE_NEWUSER; borrowed */
     attempt_fn *run;          /* makes the attempt in the child */
     const void *arg;          /* for `run`; borrowed */
 };
@@ -208,7 +208,7 @@ static int try_devices(const void *arg, struct hc_error *err)
     (void)arg;
     static const struct {
         const char *path;
-        unsigned minor; /* of major 1 */
+        unsigned minor; /* minor device number; the major one is 1 */
     } nodes[] = {
         {"/dev/null", 3}, {"/dev/zero", 5}, {"/dev/full", 7}, {"/dev/random", 8}, {"/dev/urandom", 9}};
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
@@ -282,7 +282,7 @@ static int try_filter(const void *arg, struct hc_error *err)
         return -1;
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
         return hc_fail(err, errno, "load a seccomp filter");
-    /* Unfiltered, this succeeds and does nothing. */
+    /* Without the filter, this call succeeds and does nothing. */
     return unshare(0) == 0 ? hc_fail(err, 0, "a loaded filter does not refuse what it should") : 0;
 }
 
@@ -361,7 +361,7 @@ int hc_probe_openat2(struct hc_error *err)
 
 int hc_probe_close_range(struct hc_error *err)
 {
-    /* The number is of no open descriptor: the call is tested without closing any. */
+    /* No open descriptor has this number: the call is tested without closing any. */
     return syscall(SYS_close_range, ~0u, ~0u, 0) < 0 ? hc_fail(err, errno, "close_range") : 0;
 }
 

@@ -1,4 +1,5 @@
-/* From clone3 to the running shim: the launcher's side of inside.c. */
+/* The launcher's side of inside.c: start the cell's first process with clone3, and check it until it executes
+ * the shim. */
 #include "cell/launch/launch.h"
 
 #include "base/kernel.h"
@@ -44,7 +45,7 @@ static int clone_child(struct hc_launch *l, struct hc_error *err)
     }
     pid_t pid = hc_clone3(&args);
     if (pid == 0) {
-        hc_close_fd(&l->sync_fd); /* else the child would never see the launcher close it */
+        hc_close_fd(&l->sync_fd); /* the launcher's end: else the child would not see it closed */
         hc_inside(&l->plan);
     }
     /* clone(2): with ENOSPC the kernel means a limit such as user.max_user_namespaces, not a disk. */

@@ -1,5 +1,5 @@
-/* Directories of the host in a cell: which may be given, where they stand, and what the guest may read. They
- * are opened once, and everything else is asked of the descriptor. */
+/* Directories of the host that a job gets: check them and their places in the cell, and make them readable
+ * for the guest. Each is opened once; all checks are of the open directory. */
 #include "cell/launch/launch.h"
 
 #include "base/fd.h"
@@ -23,7 +23,8 @@
 #define MQUEUE_MAGIC 0x19800202
 #endif
 
-/* File systems in which files are words with the kernel. */
+/* Whether the file system is one whose files the kernel makes up, such as /proc: writing to them gives it
+ * orders. */
 static bool is_kernels_own(int fd)
 {
     static const long types[] = {PROC_SUPER_MAGIC,   SYSFS_MAGIC,     CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
@@ -39,7 +40,8 @@ static bool is_kernels_own(int fd)
     return false;
 }
 
-/* The path that the kernel has for the open directory: no link is left in it. -1: it has none any more. */
+/* The kernel's path of the open directory, with all symbolic links resolved. -1: the directory has no path
+ * any more. */
 static int real_path(int fd, char out[PATH_MAX])
 {
     char link[40];
@@ -80,7 +82,7 @@ static int refuse_hosts_own(const char *path, int fd, struct hc_error *err)
     for (size_t i = 0; i < sizeof hotcells / sizeof *hotcells; i++)
         if (refuse_around(path, hotcells[i], "hotcell's own state", err) < 0)
             return -1;
-    (void)hc_state_search(&states, &ignored); /* a user without a place for files has no state to be kept */
+    (void)hc_state_search(&states, &ignored); /* a user without a state directory has no state to protect */
     for (size_t i = 0; i < states.count; i++)
         if (refuse_around(path, states.dir[i], "hotcell's own state", err) < 0)
             return -1;
@@ -89,8 +91,8 @@ static int refuse_hosts_own(const char *path, int fd, struct hc_error *err)
     return 0;
 }
 
-/* The policy's paths are compared as they stand: whoever can put a link in the place of one of them would
- * otherwise choose what it allows. */
+/* Compare with the policy's paths as they are written, links unresolved: otherwise a user who can replace one
+ * of them by a link would choose which directories the policy allows. */
 static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir, const char *path,
                         struct hc_error *err)
 {
@@ -116,7 +118,7 @@ static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir
                       path, mode);
 }
 
-/* The tree stays as it is: the first part of a place is none of its own names, save /tmp. */
+/* A place must not cover the tree's own files: its first part may be no name in the tree, except /tmp. */
 static int check_place(const struct hc_launch *l, const char *place, struct hc_error *err)
 {
     char first[NAME_MAX + 1];
@@ -160,7 +162,8 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
     return refuse_hosts_own(path, s->fd, err) < 0 ? -1 : check_policy(l->run->policy, dir, path, err);
 }
 
-/* The place that the caller gave, or the path on the host: as the caller wrote it if that is absolute. */
+/* The directory's place in the cell: the one that the caller gave, else the path on the host, as the caller
+ * wrote it if a place may be written so. */
 static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
 {
     const char *place = dir->place;
@@ -173,7 +176,7 @@ static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
 static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const struct hc_dir *dir,
                     char **place, struct hc_error *err)
 {
-    if (dir->mode != HC_DIR_RO && l->run->policy->session)
+    if (dir->mode != HC_DIR_RO && dir->mode != HC_DIR_SCRATCH && l->run->policy->session)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "%s: a session gets directories only to read: give the mode ro", dir->host);
     if (open_dir(l, &d->from, dir, err) < 0)
@@ -234,13 +237,15 @@ int hc_launch_prepare_dirs(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-/* What only the directory's owner may read, the guest may read too. A file system that cannot do that is good
- * enough if all may read the directory. */
+/* Clone the mounts. The guest may read what each directory's owner may read; on a file system that cannot map
+ * ids, a directory is accepted if all users may read it. */
 int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
 {
     for (size_t i = 0; i < l->plan.dir_count; i++) {
         struct hc_source *s = &l->plan.dirs[i].from;
         struct stat st;
+        if (l->plan.dirs[i].mode == HC_DIR_SCRATCH)
+            continue; /* nothing of it is shown */
         if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
             return -1;
         if (fstat(s->fd, &st) < 0)

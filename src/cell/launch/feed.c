@@ -18,7 +18,8 @@
 
 /* ---- the process that fills the pipe ---- */
 
-/* Keep nothing but the two descriptors: the launcher's others would outlive it here. */
+/* Close all descriptors except two: a copy of one of the launcher's would stay open here after the launcher
+ * has closed its own. */
 static void close_others(int a, int b)
 {
     const int low = MIN(a, b), high = MAX(a, b);
@@ -36,14 +37,17 @@ static _Noreturn void send_text(int to, const char *text, size_t len)
     _exit(0);
 }
 
-/* Exits with the errno of a failed read. A program that reads no more is no failure. */
+/* Copy the stream to the pipe. Exits with the errno of a failed read; a program that has closed its end is no
+ * failure. */
 static _Noreturn void send_stream(int to, int from)
 {
     static char chunk[1 << 16];
     struct hc_error gone;
+    struct pollfd first = {.fd = from, .events = POLLIN};
+    (void)poll(&first, 1, -1); /* a FIFO that no process has opened to write would seem to be at its end */
     for (;;) {
         ssize_t n = TEMP_FAILURE_RETRY(read(from, chunk, sizeof chunk));
-        if (n < 0 && errno == EAGAIN) { /* the caller's flag, which must stay */
+        if (n < 0 && errno == EAGAIN) { /* the caller set O_NONBLOCK, and shares it */
             struct pollfd ready = {.fd = from, .events = POLLIN};
             (void)poll(&ready, 1, -1);
             continue;
@@ -55,7 +59,7 @@ static _Noreturn void send_stream(int to, int from)
     }
 }
 
-/* What is to be sent: a stream, or if `from` is -1 a text. Borrowed. */
+/* The input to send: the stream `from`, or if that is -1, `len` bytes of `text`. Both are borrowed. */
 struct source {
     int from;
     const char *text;
@@ -86,7 +90,7 @@ static int start_process(struct hc_feed *f, int to, const struct source *s, stru
 
 /* ---- the launcher ---- */
 
-/* Writes what fits into the empty pipe. */
+/* Write as much of the text as fits into the empty pipe. */
 static int write_first(int to, struct source *s, struct hc_error *err)
 {
     if (fcntl(to, F_SETFL, O_NONBLOCK) < 0)

@@ -51,8 +51,8 @@ static int make_run_dir(struct hc_error *err)
 
 static bool lock_bytes(int fd, off_t at, off_t count)
 {
-    /* An "open file description" lock: the child of clone3 shares it, and it goes with the last descriptor.
-     */
+    /* An "open file description" lock: the child of clone3 shares it, and it ends with the last copy of the
+     * descriptor. */
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = count};
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
@@ -96,7 +96,7 @@ int hc_ids_lease_block(struct hc_ids *block, uid_t most, struct hc_error *err)
     *block = (struct hc_ids){.lease_fd = -1};
     if (hc_ids_range(&start, &range, err) < 0)
         return -1;
-    /* Take at most an eighth of the range. */
+    /* At most an eighth of the range, so that one zygote cannot take all ids. */
     uid_t count = most <= range / 8 ? most : range / 8;
     count = count ? count : 1;
     return lease_ids(block, start, range, count, err) < 0 ? -1 : (int)count;

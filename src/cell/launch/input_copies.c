@@ -14,19 +14,18 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#define MOST_BYTES ((int64_t)16 << 20) /* of all copies of a job */
+#define MOST_BYTES ((int64_t)16 << 20) /* most bytes of all copies of a job together */
 #define MOST_NAME  200                 /* bytes of a name */
 #define PART       8                   /* copies take no more than 1/8 of the cell's /output and memory */
 
-/* Bytes that all copies of the job may have: they fill /output, and the memory of a cell. */
+/* Most bytes of all copies of the job together: they use space of /output and memory of the cell. */
 static int64_t room_for_copies(const struct hc_limits *limits)
 {
     int64_t room = MIN(MOST_BYTES, limits->output_bytes / PART);
     return limits->memory ? MIN(room, limits->memory / PART) : room;
 }
 
-/* May a file of /output have this name? Not one that hotcell uses itself, and none that is hidden. */
-static bool is_usable(const char *name, const struct hc_policy *policy)
+bool hc_launch_is_name(const char *name, const struct hc_policy *policy)
 {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -34,15 +33,27 @@ static bool is_usable(const char *name, const struct hc_policy *policy)
     return *name && *name != '.' && strlen(name) <= MOST_NAME && !hc_collect_reserves(name, policy);
 }
 
-/* Make the file as the guest's uid: the file system is mounted with that one id. */
+/* The file system is mounted with the guest's ids alone. */
+struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l)
+{
+    struct hc_own_ids own = {.gid = setfsgid(l->ids.gid)};
+    own.uid = setfsuid(l->ids.uid);
+    return own;
+}
+
+void hc_launch_become_launcher(struct hc_own_ids own)
+{
+    int error = errno;
+    (void)setfsuid((uid_t)own.uid);
+    (void)setfsgid((gid_t)own.gid);
+    errno = error;
+}
+
 int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode)
 {
-    int before_uid = setfsuid(l->ids.uid), before_gid = setfsgid(l->ids.gid);
+    const struct hc_own_ids own = hc_launch_become_guest(l);
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    int error = errno;
-    (void)setfsgid((gid_t)before_gid);
-    (void)setfsuid((uid_t)before_uid);
-    errno = error;
+    hc_launch_become_launcher(own);
     return fd;
 }
 
@@ -60,7 +71,8 @@ static int copy_bytes(int from, int to, int64_t size, struct hc_error *err)
     return 0;
 }
 
-/* Copy one input, unless its copy has no place: then the program has it below /input alone. */
+/* Copy one input. If there is no room for the copy, or its name is taken, the program has the input only
+ * below /input. */
 static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *name, int64_t *room,
                       struct hc_error *err)
 {
@@ -92,7 +104,7 @@ int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
         return 0;
     for (size_t i = 0; i < l->plan.input_count; i++) {
         const char *name = l->m->inputs[i].file;
-        if (is_usable(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
+        if (hc_launch_is_name(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
             return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
     }
     return 0;

@@ -31,7 +31,7 @@ static void add_row(struct hc_manifest *m, const char *name, bool on, const char
     va_end(ap);
 }
 
-/* Whether a weakened build switches the layer off; then add its row. */
+/* Whether a weakened build switches the layer off. If so, add the layer's row to the manifest. */
 static bool is_off(struct hc_manifest *m, const char *name)
 {
     if (!hc_weak_named(name))
@@ -50,10 +50,10 @@ static int check_clocks(char *evidence, size_t size, pid_t pid, struct hc_error 
     return 0;
 }
 
-/* Of the clocks, it is those of the first process's children that count: the interpreter is one, and no guest
- * sees the first process's. */
+/* For the clocks, check the namespace of the first process's children: the interpreter is one of them, and no
+ * guest code runs in the first process. */
 static const struct {
-    const char *file, *layer; /* in /proc/PID/ns; its layer in the manifest */
+    const char *file, *layer; /* name in /proc/PID/ns; name in the manifest */
 } namespaces[HC_NAMESPACES] = {{"user", "user_namespace"},     {"mnt", "mount_namespace"},
                                {"pid", "pid_namespace"},       {"net", "network_namespace"},
                                {"ipc", "ipc_namespace"},       {"uts", "uts_namespace"},

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A limit that cannot be enforced here: with enforcement "cgroup" the job is not run, with "auto" the
- * manifest has a warning. */
+/* Note that a limit cannot be enforced on this host: with enforcement "cgroup" the job fails, with "auto" the
+ * manifest gets a warning. */
 static int note_unenforced(struct hc_launch *l, const char *limit, const char *why, struct hc_error *err)
 {
     if (l->run->policy->enforcement == HC_ENFORCE_CGROUP)
@@ -19,7 +19,7 @@ static int note_unenforced(struct hc_launch *l, const char *limit, const char *w
     return 0;
 }
 
-/* Limits that are a number in a file of their own. */
+/* Note what enforces the limits that have a cgroup file of their own. */
 static int note_number_limits(struct hc_launch *l, struct hc_error *err)
 {
     char why[80];
@@ -39,7 +39,7 @@ static int note_number_limits(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
-/* All limits of io.max that are asked for lack the same. */
+/* All limits of io.max are unenforced for the same reason: note those that the policy sets in one message. */
 static int note_unenforced_io(struct hc_launch *l, const char *why, struct hc_error *err)
 {
     hc_autobuf names = {0};
@@ -67,7 +67,7 @@ static int limit_io(struct hc_launch *l, struct hc_error *err)
         return 0;
     if (l->cgroup.fd < 0 || !l->cgroup.io)
         return note_unenforced_io(l, "there is no cgroup with the io controller", err);
-    if (l->run->parked) { /* its inputs are copies in memory: only its tree is on a disk */
+    if (l->run->parked) { /* a parked cell has copies of its inputs in memory: only its tree is on a disk */
         if (!l->run->parked->io)
             return note_unenforced_io(l, "the tree lies on no disk that could be told", err);
         l->m->enforced_by.io = "cgroup";
@@ -182,7 +182,7 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     return note_number_limits(l, err) < 0 ? -1 : limit_io(l, err);
 }
 
-/* ---- afterwards ---- */
+/* ---- usage of an ended job ---- */
 
 /* Without a cgroup: fill in the usage from wait4's counts and from the watch's samples. */
 static void fill_usage_from_samples(struct hc_launch *l)
@@ -201,8 +201,8 @@ static void fill_usage_from_samples(struct hc_launch *l)
         m->usage.cpu_user_us = s->cpu_user_us;
         m->usage.cpu_system_us = s->cpu_system_us;
     }
-    int64_t largest =
-        s->adopted ? s->exit.largest : (int64_t)s->rusage.ru_maxrss * 1024; /* peak of the largest process */
+    int64_t largest = s->adopted ? s->exit.interpreter_peak
+                                 : (int64_t)s->rusage.ru_maxrss * 1024; /* peak of the largest process */
     m->usage.memory_peak = s->memory_peak > largest ? s->memory_peak : largest;
     m->usage.pids_peak = s->tasks_peak ? s->tasks_peak : -1;
 }

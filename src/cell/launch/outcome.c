@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CHANGES_TOLD 3 /* warnings of what a program runs without */
+#define CHANGES_TOLD 3 /* most warnings about repairs and refused imports */
 
 void hc_launch_warn(struct hc_manifest *m, const char *fmt, ...)
 {
@@ -162,7 +162,7 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     bool by_signal = l->sup.exit_known && l->sup.exit.code != CLD_EXITED;
-    /* The guest can send itself that signal, too: the time must have been used. */
+    /* The guest can also send itself SIGXCPU: so its CPU time must be used up, too. */
     int64_t cpu_us = l->m->usage.cpu_user_us + l->m->usage.cpu_system_us;
     if (by_signal && l->sup.exit.status == SIGXCPU && limits->cpu_ms && cpu_us >= limits->cpu_ms * 1000) {
         hc_launch_conclude(l->m, HC_STATUS_CPU,
@@ -194,7 +194,7 @@ static void note_denials(struct hc_manifest *m)
     (void)snprintf(d.member, sizeof d.member, "%s", hc_json_text(finding, #member));
 #include "manifest/denial.def"
         if (*what)
-            hc_denials_note(&m->denials, &d, hc_frame_word(HC_FRAME_REJECTED) == HC_WORD_SHIM);
+            hc_denials_note(&m->denials, &d, hc_frame_sender(HC_FRAME_REJECTED) == HC_FROM_SHIM);
     }
 }
 
@@ -238,7 +238,7 @@ static int parse_report(struct hc_manifest *m, struct hc_buf *body, struct guest
     return 0;
 }
 
-/* A run of a session was not begun, because the process could not be copied first. */
+/* Reject a run of a session that did not begin because its process could not be copied first. */
 static void reject_uncopied(struct hc_manifest *m, int64_t pids)
 {
     char message[sizeof m->rejection.message];
@@ -251,7 +251,8 @@ static void reject_uncopied(struct hc_manifest *m, int64_t pids)
     reject(m, "checkpoint", message, "Leave room for one more process: limits.pids, limits.memory.");
 }
 
-/* Warn of what the program runs without, so that nobody has to look for it among the check's findings. */
+/* Warn of repairs to the program's text and of refused imports: its sender would otherwise have to look for
+ * them among the check's findings. */
 static void warn_of_changes(struct hc_manifest *m)
 {
     const cJSON *finding;
@@ -267,7 +268,7 @@ static void warn_of_changes(struct hc_manifest *m)
         hc_launch_warn(m, "%d more findings like these are listed in check", count - CHANGES_TOLD);
 }
 
-/* Parse strictly what the guest's process sent, and store it unchanged. */
+/* Parse the messages of the guest's process strictly, and store them unchanged in the manifest. */
 static int parse_messages(struct hc_launch *l, struct guest_claims *claims, struct hc_error *failed)
 {
     struct hc_manifest *m = l->m;
@@ -413,7 +414,7 @@ static int fail_launch(struct hc_launch *l, struct hc_error *err)
         return hc_fail(err, 0, "the interpreter did not start: %s", l->sup.protocol);
     const char *text = l->m->err.text.data ? l->m->err.text.data : "";
     size_t len = strcspn(text, "\n"), at = 0;
-    while (text[at + len] == '\n' && text[at + len + 1]) { /* to the last line that is not empty */
+    while (text[at + len] == '\n' && text[at + len + 1]) { /* go on to the last line that is not empty */
         at += len + 1;
         len = strcspn(text + at, "\n");
     }

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-/* Most us that a cell waits: its clocks started when it was parked, and would show a greater age. */
+/* Most us that a cell waits: its clocks started when it was parked, and show its age to the program. */
 #define MOST_AGE_US 300000000LL
 
 void hc_parked_init(struct hc_parked *p)
@@ -58,12 +58,12 @@ bool hc_parked_alive(const struct hc_parked *p)
     return p->pid && poll(&ended, 1, 0) == 0 && poll(&control, 1, 0) == 0;
 }
 
-/* ---- which jobs ---- */
+/* ---- which jobs a parked cell may run ---- */
 
 int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_SHA256_HEX],
                 struct hc_error *err)
 {
-    struct hc_policy same = *policy; /* lent like the original */
+    struct hc_policy same = *policy; /* its pointers are borrowed from `policy` */
     for (size_t i = 0; i < hc_options_count; i++)
         if (hc_options[i].any_cell)
             hc_option_init(&same, &hc_options[i]);
@@ -81,7 +81,7 @@ int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_
     return 0;
 }
 
-/* Inputs are copied into the cell's memory. */
+/* Why the job's inputs do not fit into a parked cell, which gets copies in memory; NULL: they fit. */
 static const char *input_trouble(const struct hc_job *job)
 {
     int64_t bytes = 0;
@@ -121,7 +121,7 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
     return !*why;
 }
 
-/* ---- a job ---- */
+/* ---- giving a job to a parked cell ---- */
 
 static int copy_inputs(struct hc_launch *l, int dir, struct hc_error *err)
 {
@@ -188,7 +188,7 @@ void hc_launch_leave(struct hc_launch *l, struct hc_parked *p)
 static int send_handover(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_frame_head head = {.type = HC_FRAME_JOB, .flags = HC_FRAME_LAST};
-    hc_autofd input = hc_take(&l->feed.fd); /* ours must be closed: then the pipe ends with the cell */
+    hc_autofd input = hc_take(&l->feed.fd); /* close our copy: the pipe must end with the cell */
     const int fds[HC_JOB_FDS] = {l->plan.handover_fd, input};
     const size_t count = input < 0 ? 1 : HC_JOB_FDS;
     return hc_packet_send(l->control_fd, &head, sizeof head, fds, count, MSG_DONTWAIT) < 0

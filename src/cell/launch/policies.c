@@ -50,7 +50,7 @@ struct place {
     const char *below; /* rest of the path; may be empty */
 };
 
-#define PLACES 5 /* number of places */
+#define PLACES 5
 
 /* The directories in which a policy is searched for, in this order. `shipped` is a buffer for one of their
  * paths. */
@@ -59,7 +59,7 @@ static void find_places(struct place places[PLACES], char shipped[PATH_MAX])
     struct hc_error ignored;
     const char *xdg = absolute_env("XDG_CONFIG_HOME");
     const char *home = absolute_env("HOME");
-    bool user = geteuid() != 0; /* root's policies do not come from wherever HOME points */
+    bool user = geteuid() != 0; /* root takes no policies from a directory that HOME names */
     places[0] = (struct place){getenv("HOTCELL_POLICIES"), ""};
     places[1] = (struct place){user ? xdg : NULL, "/hotcell/policies"};
     places[2] = (struct place){user && !xdg ? home : NULL, "/.config/hotcell/policies"};
@@ -90,11 +90,11 @@ int hc_policies_read(void *ctx, const char *name, const char *from, struct hc_bu
         name, name);
 }
 
-/* ---- all of them ---- */
+/* ---- names of all policies ---- */
 
 struct names {
-    char **list;  /* NULL-terminated once there is one */
-    size_t count; /* number of names */
+    char **list; /* ends with NULL once a name was added; owned */
+    size_t count;
 };
 
 static int add_name(struct names *n, const char *file)

@@ -63,7 +63,7 @@ static bool is_name(const char *name)
            (strcmp(name + digits, NAMED) == 0 || strcmp(name + digits, OF_JOB) == 0);
 }
 
-/* A file that a killed process had not finished writing. */
+/* Whether it is a file that a killed process had not finished writing. */
 static bool is_temporary(const char *name)
 {
     return name[0] == '.' && strspn(name + 1, "0123456789abcdef") == HC_SHA256_HEX - 1 &&
@@ -75,7 +75,7 @@ static bool is_of_job(const char *name)
     return strcmp(name + HC_SHA256_HEX - 1, OF_JOB) == 0;
 }
 
-/* ---- what is there ---- */
+/* ---- the stored policies ---- */
 
 struct entry {
     time_t used; /* when a job last used the policy (seconds since 1970) */
@@ -84,7 +84,7 @@ struct entry {
 
 struct entries {
     struct entry *list; /* owned */
-    size_t count, room; /* number of entries; of those that `list` has room for */
+    size_t count, room; /* entries in `list`; entries that it has room for */
 };
 
 static bool add_entry(struct entries *e, int dir, const char *name)
@@ -204,7 +204,7 @@ int hc_policies_sweep(int days)
     return rc < 0 ? -1 : s.removed;
 }
 
-/* ---- one of them ---- */
+/* ---- storing and finding one policy ---- */
 
 /* Whether the policy is stored already. If so, update its time of use, at most once a day. */
 static bool is_stored(int dir, const char *name)
@@ -229,7 +229,8 @@ static int open_new(int dir, char temp[NAME_SIZE], const char *name)
     return openat(dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* An existing file of this name is empty, or has the same content from a process that stored it just now. */
+/* Name the new file. An existing file of this name may go: it is empty, or has the same content from a
+ * process that stored it just now. */
 static int link_file(int dir, int fd, const char *temp, const char *name)
 {
     char path[40];

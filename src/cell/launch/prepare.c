@@ -23,7 +23,7 @@
 
 /* MOUNT_ATTR_* of the tree, the shim and the inputs. */
 #define READ_ONLY            (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
-#define CONSTRUCTION_SECONDS 30 /* longest wait for a message of the child's */
+#define CONSTRUCTION_SECONDS 30 /* longest wait for a message from the cell's first process */
 
 static int open_source(struct hc_source *s, const char *path, uint64_t attr, struct hc_error *err)
 {
@@ -157,14 +157,14 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err)
     if (bind && !job->output_dir)
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
                           "output.mode \"bind\" needs an output directory: give -o DIR");
-    /* Make and test the directory that the user named now, not after an hour's work. */
+    /* Make and test the user's output directory now: an error after the job would lose its results. */
     if (job->output_dir && hc_dest_open(&r->dest, err) < 0)
         return -1;
     if (!bind)
         return 0;
     if (remove_old_manifests(r, err) < 0) {
         hc_dest_finish(&r->dest);
-        r->dest.path[0] = '\0'; /* so that this job's manifest is not written there */
+        r->dest.path[0] = '\0'; /* then no manifest is written there */
         return -1;
     }
     return open_source(&l->plan.output, r->dest.path,
@@ -307,7 +307,7 @@ static int get_filters(struct hc_launch *l, const char *cache, struct filters *o
 static int write_handover(struct hc_launch *l, const struct filters *f, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
-    struct hc_policy shims = *policy; /* lent like the original, but for the rules */
+    struct hc_policy shims = *policy; /* its pointers are borrowed from `policy`, except `rules` */
     if (hc_weak(HC_WEAK_GUARD))
         shims.guard = HC_GUARD_OFF;
     cJSON *with_dirs = l->plan.dir_count ? hc_launch_rules_with_dirs(l) : NULL;
@@ -404,7 +404,7 @@ int hc_launch_prepare(struct hc_launch *l, struct hc_error *err)
     if (hc_launch_prepare_dirs(l, err) < 0 || prepare_ids(l, err) < 0 || clone_mounts(l, err) < 0 ||
         prepare_env(l, err) < 0 ||
         hc_launch_prepare_limits(l, err) <
-            0) /* before the filters, which depend on whether a cgroup counts memory */
+            0) /* before the handover: its filters depend on whether a cgroup counts memory */
         return -1;
     return hc_launch_prepare_handover(l, err) < 0 ? -1 : hc_launch_prepare_channels(l, err);
 }

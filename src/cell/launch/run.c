@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@
 static int64_t clock_set_back(int64_t ahead, int64_t since_us)
 {
     int64_t back = ahead - hc_clock_ahead(),
-            slewed = hc_now_us() - since_us; /* a thousandth of the time since then, in ns */
+            slewed = hc_now_us() - since_us; /* in ns: a thousandth of the time since `since_us` */
     return back > SECOND + slewed ? back : 0;
 }
 
@@ -180,8 +181,8 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         hc_launch_warn(l->m, "what the program left under names of hotcell's own could not be renamed "
                              "(see skipped): hotcell did not write it");
     conclude_collected(l);
-    /* Results are partial if a limit or an error ended the job, and yet there are files, or the harness
-     * reported after a warning. */
+    /* The results are partial if some were not collected, or if the job did not end well, but left files or
+     * figures, or reported after a warning. */
     bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;
     bool reported = warned && l->m->guest;
     l->m->partial = l->collected != HC_COLLECTED_ALL ||
@@ -239,6 +240,7 @@ void hc_launch_finish(struct hc_launch *l)
     hc_inbox_finish(&l->sup.inbox);
     hc_buf_finish(&l->sup.checked);
     hc_figure_list_finish(&l->sup.drawn);
+    hc_input_copies_finish(&l->copies);
     /* The pages of these tmpfs are charged to the cgroup, so close them before it is removed. */
     hc_close_fd(&l->space_fd);
     hc_close_fd(&l->output_fd);
@@ -269,9 +271,9 @@ void hc_launch_finish(struct hc_launch *l)
     free(l->env);
 }
 
-/* The time from which on a file counts as this job's. The kernel stamps files with a clock that stands still
- * for some milliseconds, or, since 6.13, with one that does not: in bind mode, where earlier files are there
- * too, wait until the slow one is past this moment. */
+/* Files with this time or a later one are this job's. The kernel stamps files with a clock that advances
+ * every few milliseconds, or, since 6.13, with an exact one. In bind mode, where the directory has earlier
+ * files, wait until the coarse clock is past this moment. */
 int64_t hc_launch_first_stamp(const struct hc_policy *policy)
 {
     const int64_t moment = hc_clock_ns(CLOCK_REALTIME);
@@ -338,8 +340,7 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
     hc_samples_begin(&l->m->samples, l->t_started, HC_SAMPLE_US);
     int rc = hc_supervise(&l->sup, err);
     end_stdin(l);
-    fill_timing(
-        l); /* after a failure too: whether the program was begun decides whether it may be tried again */
+    fill_timing(l); /* after a failure, too: a job whose program was not begun may be tried again */
     if (rc < 0)
         return -1;
     hc_launch_count_usage(l);
@@ -381,8 +382,8 @@ bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *poli
     return true;
 }
 
-/* Rejects the program if a data file is missing from which the older runner makes a data frame: its callers
- * expect the same message and status for this as for a malformed file. true: it did. */
+/* Reject the program if the file for one of its data frames cannot be read: callers of the older runner
+ * expect the same message and status for this as for a malformed file. Returns true if it was rejected. */
 static bool check_frames(const struct hc_job *job, struct hc_manifest *m)
 {
     for (size_t i = 0; i < job->input_count; i++) {
@@ -459,6 +460,16 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     return rc;
 }
 
+static int write_runner_result(struct hc_run *r, const struct hc_manifest *m, struct hc_error *err)
+{
+    char real[PATH_MAX];
+    const char *dir = r->dest.path[0] == '/' || !realpath(r->dest.path, real) ? r->dest.path : real;
+    hc_autobuf text = {0};
+    if (hc_manifest_print_runner(m, dir, &text, err) < 0)
+        return -1;
+    return hc_dest_write(&r->dest, "_sandbox_result.json", text.data, text.len, err);
+}
+
 int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
                           struct hc_buf *text, struct hc_error *err)
 {
@@ -473,10 +484,7 @@ int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *k
         return -1;
     if (!r->job->runner_form)
         return 0;
-    hc_autobuf older = {0};
-    if (hc_manifest_print_runner(m, &older, err) < 0)
-        return -1;
-    return hc_dest_write(&r->dest, "_sandbox_result.json", older.data, older.len, err);
+    return write_runner_result(r, m, err);
 }
 
 void hc_run_finish(struct hc_run *r)

@@ -1,5 +1,6 @@
 #include "cell/collect.h"
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "cell/output/pump.h"
@@ -82,21 +83,23 @@ static int open_writable(const struct hc_dest *d, struct hc_error *err)
     return hc_take(&fd);
 }
 
-/* Make and open a temporary directory, since the default one could not be had: `err` says why. -1: this one
- * cannot be had either; `err` is unchanged. */
+/* Make and open a temporary directory because the default one could not be opened, as `err` says. -1: this
+ * one cannot be opened either; `err` is unchanged. */
 static int open_instead(struct hc_dest *d, const struct hc_error *err)
 {
     char path[PATH_MAX];
     const char *place = getenv("TMPDIR");
     int n = snprintf(path, sizeof path, "%s/hotcell-output-XXXXXX", place && *place ? place : "/tmp");
-    int fd = n > 0 && n < (int)sizeof path && mkdtemp(path)
-                 ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                 : -1;
-    if (fd < 0)
+    hc_autofd fd = n > 0 && n < (int)sizeof path && mkdtemp(path)
+                       ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                       : -1;
+    struct stat st;
+    /* Where $TMPDIR has no sticky bit, another user may have put a directory in the place of ours. */
+    if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 077)
         return -1;
     memcpy(d->path, path, sizeof path);
     (void)snprintf(d->instead, sizeof d->instead, "%.255s", err->text);
-    return fd;
+    return hc_take(&fd);
 }
 
 int hc_dest_open(struct hc_dest *d, struct hc_error *err)
@@ -271,7 +274,7 @@ static bool files_own_fault(int sys)
 
 /* ---- the walk ---- */
 
-/* The collection that goes on. */
+/* The state of one collection. */
 struct walk {
     struct hc_collect *c;        /* borrowed */
     int64_t entries, bytes;      /* number of entries listed, and bytes collected, so far */
@@ -298,7 +301,7 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
         m->skipped_more++;
         return 0;
     }
-    struct hc_skipped *grown = realloc(m->skipped, (m->skipped_count + 1) * sizeof *grown);
+    struct hc_skipped *grown = hc_array_grow(m->skipped, m->skipped_count, sizeof *grown);
     char *copy = strdup(path);
     if (grown)
         m->skipped = grown;
@@ -310,9 +313,9 @@ static int skip(struct walk *w, const char *path, const char *reason, struct hc_
     return 0;
 }
 
-/* The MIME type of a figure, and its position among the figures. NULL: a plain file. A figure is a file in
- * the policy's directory for figures whose content the interpreter has announced as drawn; a file that the
- * program has written there itself, or over a figure, is none. */
+/* The MIME type of a figure, and its position among the figures. NULL: the file is no figure. A figure is a
+ * file in the policy's directory for figures whose content the interpreter has announced as drawn. A file
+ * that the program itself has written there, or over a figure, is a plain file. */
 static const char *figure_mime(const struct walk *w, int fd, const char *path, const char *sha256, int *order)
 {
     char begins[HC_FIGURE_BEGINS];
@@ -331,7 +334,7 @@ static int list_file(struct walk *w, int fd, const char *path, int64_t bytes,
     const char *mime = figure_mime(w, fd, path, sha256, &order);
     struct hc_artifact **list = mime ? &m->figures : &m->files;
     size_t *count = mime ? &m->figure_count : &m->file_count;
-    struct hc_artifact *grown = realloc(*list, (*count + 1) * sizeof *grown);
+    struct hc_artifact *grown = hc_array_grow(*list, *count, sizeof *grown);
     char *copy = strdup(path);
     if (grown)
         *list = grown;
@@ -347,11 +350,12 @@ static int list_file(struct walk *w, int fd, const char *path, int64_t bytes,
 
 /* The most bytes that the next file may have, and the reason for skipping a larger one. */
 struct room {
-    int64_t bytes;       /* most bytes */
-    const char *refusal; /* the reason, static */
+    int64_t bytes;       /* most bytes of the file */
+    const char *refusal; /* why a larger file is skipped, static */
 };
 
-/* A capped /output bounds all files together; holes, which take no space there, are bounded here. */
+/* In a capped /output the size of the file system bounds all files together. Holes take no space there, so
+ * they are bounded here. */
 static struct room room_left(const struct walk *w)
 {
     const struct hc_limits *l = &w->c->policy->limits;
@@ -574,8 +578,8 @@ static int collect_entry(struct walk *w, int dir, const char *name, const char *
 
 /* Names in a directory, in order. */
 struct names {
-    char **list;        /* owned, as is each name */
-    size_t count, room; /* names in `list`; names that it has room for */
+    char **list;  /* owned, as is each name */
+    size_t count; /* names in `list` */
 };
 
 static void names_finish(struct names *n)
@@ -587,14 +591,10 @@ static void names_finish(struct names *n)
 
 static int add_name(struct names *n, const char *name, struct hc_error *err)
 {
-    if (n->count == n->room) {
-        size_t room = n->room ? 2 * n->room : 64;
-        char **grown = reallocarray(n->list, room, sizeof *grown);
-        if (!grown)
-            return hc_fail(err, ENOMEM, "list the output");
-        n->list = grown;
-        n->room = room;
-    }
+    char **grown = hc_array_grow(n->list, n->count, sizeof *grown);
+    if (!grown)
+        return hc_fail(err, ENOMEM, "list the output");
+    n->list = grown;
     n->list[n->count] = strdup(name);
     return n->list[n->count++] ? 0 : hc_fail(err, ENOMEM, "list the output");
 }

@@ -7,8 +7,8 @@
 #include <poll.h>
 #include <sys/param.h>
 
-/* Milliseconds after a cancellation in which small files are still collected; together with the rest, less
- * than a second. */
+/* Ms after a cancellation in which small files are still collected: a cancelled job ends in less than a
+ * second. */
 #define AFTER_CANCEL_MS 700
 
 /* ---- the deadline ---- */
@@ -32,7 +32,7 @@ bool hc_deadline_passed(struct hc_deadline *d)
     return d->passed;
 }
 
-/* ---- content ---- */
+/* ---- the content of a file ---- */
 
 static char chunk[1 << 16];
 
@@ -109,7 +109,8 @@ int hc_pump(struct hc_pump *p, struct hc_error *err)
 {
     bool ended = false;
     hc_hash_init(&p->hash);
-    /* In bind mode another process may punch and fill holes meanwhile; the deadline bounds that, too. */
+    /* In bind mode another process may punch and fill holes while this loop reads, which the deadline bounds,
+     * too. */
     while (!ended && !hc_deadline_passed(p->deadline)) {
         int64_t data = next_data(p);
         int rc = data > p->bytes ? add_hole(p, data, err) : HC_PUMPED_WHOLE;

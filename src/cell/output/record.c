@@ -34,7 +34,8 @@ static void append_header(struct hc_buf *out, const struct hc_job *job, const st
     (void)hc_buf_str(
         out, "\".\n"
              "  2. Keep this file, the .json file beside it, and the data named below in their places.\n"
-             "  3. Run: hotcell replay THIS_FILE\n\n"
+             "  3. Run: hotcell replay THIS_FILE\n"
+             "     or: python3 -m hotcell.replicate THIS_FILE\n\n"
              "Pre-loaded DataFrames:\n");
     for (size_t i = 0; i < job->input_count; i++) {
         if (job->inputs[i].format == HC_INPUT_PATH)
@@ -208,7 +209,7 @@ static bool add_return(cJSON *to, const struct hc_return *r)
 
 #define STDIN_BYTES 65536 /* most bytes of standard input in a record */
 
-/* Is the job's standard input in its record? A stream, much of it, and what is no text are not. */
+/* Whether the record has the job's standard input: not if it is a stream, a long text, or not UTF-8. */
 static bool has_stdin(const struct hc_job *job)
 {
     return job->stdin_data && job->stdin_len <= STDIN_BYTES &&

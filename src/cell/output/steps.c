@@ -1,5 +1,6 @@
 #include "cell/steps.h"
 
+#include "base/array.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "json/json.h"
@@ -13,7 +14,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* File in a session's directory by which hotcell knows it, and which is locked. */
+/* The file that marks a directory as a session's, and that a process locks to use the session. */
 #define LOCK_NAME    ".hotcell-session"
 #define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest that is read */
 #define MAX_DEPTH    32 /* most directories open at once; a deeper directory is first moved to the top */
@@ -31,7 +32,7 @@ static int open_dir(int dir, const char *name)
     return open_confined(dir, name, CONFINED);
 }
 
-/* ---- the lock ---- */
+/* ---- the lock on a session's directory ---- */
 
 /* Lock the session in the directory `dir`. Returns the descriptor that holds the lock, or -1. */
 static int lock_session(int dir, const char *name, int flags, bool wait, struct hc_error *err)
@@ -69,13 +70,13 @@ int hc_session_open(const char *parent, const char *session, bool wait, struct h
     return lock_session(dir, session, O_CREAT, wait, err);
 }
 
-/* ---- removing ---- */
+/* ---- removing a directory ---- */
 
-/* The removal of a directory with all of its contents. Another process may remove files of it, too: one of
- * a killed daemon finishes its current system call. */
+/* The removal of a directory with all of its contents. Another process may be removing files in it, too: a
+ * killed process of the daemon still finishes its current system call. */
 struct removal {
     int root;       /* the directory, borrowed */
-    unsigned moved; /* directories moved up so far */
+    unsigned moved; /* number of directories moved to the top so far */
 };
 
 static int empty_directory(struct removal *r, int dir_taken, int depth, struct hc_error *err);
@@ -130,7 +131,7 @@ int hc_remove_results(int dir, const char *name, struct hc_error *err)
     struct removal r = {.root = root};
     if (root < 0)
         return errno == ENOENT ? 0 : hc_fail(err, errno, "open %s", name);
-    do { /* until nothing was moved up */
+    do { /* repeat until no directory was moved to the top */
         before = r.moved;
         int again = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (again < 0)
@@ -146,7 +147,7 @@ int hc_remove_results(int dir, const char *name, struct hc_error *err)
 /* A directory of results in a session's directory. */
 struct step {
     char name[NAME_MAX + 1];
-    struct timespec changed; /* when it changed last (CLOCK_REALTIME) */
+    struct timespec changed; /* time of its last change (CLOCK_REALTIME) */
 };
 
 struct steps {
@@ -190,7 +191,7 @@ static int add_step_if_ours(struct steps *s, int session, const char *name, stru
     struct stat st;
     if (dir < 0 || fstat(dir, &st) < 0 || !(is_empty(dir) || hc_has_manifest(dir)))
         return 0;
-    struct step *grown = realloc(s->list, (s->count + 1) * sizeof *grown);
+    struct step *grown = hc_array_grow(s->list, s->count, sizeof *grown);
     if (!grown)
         return hc_fail(err, ENOMEM, "list the steps");
     s->list = grown;

@@ -32,12 +32,12 @@ static void mark_decided(struct decided *s, int nr)
         s->numbers[s->count++] = nr;
 }
 
-/* The state of one filter's compilation. */
+/* The state of compiling one filter. */
 struct compilation {
-    scmp_filter_ctx ctx;            /* libseccomp's; owned */
-    enum hc_filter_kind kind;       /* which filter */
+    scmp_filter_ctx ctx;            /* libseccomp's filter; owned */
+    enum hc_filter_kind kind;       /* the filter's kind */
     uint32_t arch;                  /* machine as libseccomp names it */
-    unsigned when;                  /* hc_filter_when of the filter */
+    unsigned when;                  /* enum hc_call_when: which rows the filter gets */
     const struct hc_policy *policy; /* borrowed */
     struct decided decided;         /* calls that have a row */
 };
@@ -48,7 +48,7 @@ static int number_of(const struct compilation *m, const char *call)
     return seccomp_syscall_resolve_name_arch(m->arch, call);
 }
 
-/* The action for a call that no row is about. */
+/* The action for calls that are in no row. */
 static uint32_t default_action(enum hc_filter_kind kind)
 {
     if (kind == HC_FILTER_ZYGOTE)
@@ -56,7 +56,7 @@ static uint32_t default_action(enum hc_filter_kind kind)
     return kind == HC_FILTER_REPORT ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS);
 }
 
-/* This filter's action for a call that is refused with `error`. `told`: the launcher is notified. */
+/* This filter's action for a call that is refused with `error`. `told`: the launcher gets a notification. */
 static uint32_t refusal_action(enum hc_filter_kind kind, bool told, int error)
 {
     if (!told)
@@ -162,7 +162,7 @@ static int add_rules(struct compilation *m, struct hc_error *err)
     return 0;
 }
 
-/* Add the refusals of calls about which no other row was added. */
+/* Add refusals of calls for which no other row was added. */
 static int add_refusals(struct compilation *m, struct hc_error *err)
 {
     for (size_t i = 0; i < hc_call_refusals_count; i++) {
@@ -171,7 +171,7 @@ static int add_refusals(struct compilation *m, struct hc_error *err)
         for (const char *at = r->calls; hc_calls_next(&at, name);) {
             int nr = number_of(m, name);
             bool told = (hc_filter_advice(name) || hc_filter_learns(m->policy, name)) &&
-                        !is_denied(m, name); /* else this filter would let it pass */
+                        !is_denied(m, name); /* else this filter would allow the call */
             uint32_t action = refusal_action(m->kind, told, r->error);
             if (nr < 0 || action == default_action(m->kind) || is_decided(&m->decided, nr))
                 continue;

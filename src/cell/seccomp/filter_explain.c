@@ -45,7 +45,7 @@ const char *hc_filter_hint(const struct hc_call_rule *row)
 
 bool hc_filter_learns(const struct hc_policy *policy, const char *call)
 {
-    /* The interpreter's process sends the listener by sendmsg, before the launcher could answer. */
+    /* The interpreter's process sends the listener by sendmsg: until then the launcher can answer no call. */
     bool brings_listener = strcmp(call, "sendmsg") == 0;
     return policy->learn && !hc_syscalls_needed(call) && !brings_listener;
 }
@@ -55,12 +55,12 @@ bool hc_filter_learns(const struct hc_policy *policy, const char *call)
 /* The state of hc_filter_each. */
 struct visit {
     const struct hc_policy *policy; /* borrowed */
-    unsigned when;                  /* hc_filter_when of the filters that are described */
-    hc_filter_visitor *each;        /* the caller's */
+    unsigned when;                  /* enum hc_call_when bits of the filters that are described */
+    hc_filter_visitor *each;        /* the caller's function */
     void *ctx;                      /* for `each` */
 };
 
-/* Visit a set, unless the policy leaves none of its calls. */
+/* Visit a set of calls, unless the policy allows none of them. */
 static void list_set(const struct visit *l, const struct hc_call_set *set)
 {
     hc_autobuf allowed = {0};

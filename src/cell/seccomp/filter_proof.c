@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS     1024       /* numbers of calls that are tested */
+#define NUMBERS     1024       /* all calls with a lower number are tested */
 #define MOST_VALUES 96         /* most values tested for one argument */
 #define ARGUMENTS   6          /* number of arguments in struct seccomp_data */
-#define X32_BIT     0x40000000 /* in the numbers of x32's calls */
+#define X32_BIT     0x40000000 /* this bit is set in the numbers of x32's calls */
 
 /* ---- a machine that runs filters ---- */
 
@@ -88,7 +88,7 @@ static bool add_values_of(const struct hc_call_rule *rows, size_t count, const c
     return any;
 }
 
-/* False: no row is about this call. */
+/* Collect the values to test for this call. False: the call is in no row. */
 static bool values_for(const char *call, struct values *v)
 {
     memset(v->count, 0, sizeof v->count);
@@ -96,8 +96,8 @@ static bool values_for(const char *call, struct values *v)
     return add_values_of(hc_zygote_rules, hc_zygote_rules_count, call, v) || any;
 }
 
-/* Test each value of an argument with each value of the others. Arguments that no row compares are all
- * `rest`. */
+/* Test each value of an argument with each value of the others. Arguments that no row compares all have the
+ * value `rest`. */
 static bool sample_all(const char *call, struct seccomp_data data, const struct values *v, uint64_t rest,
                        hc_filter_sampler *each, void *ctx)
 {
@@ -148,18 +148,18 @@ bool hc_filter_samples(uint32_t arch, hc_filter_sampler *each, void *ctx)
     return true;
 }
 
-/* ---- what the tables say ---- */
+/* ---- the answers that the tables require ---- */
 
 /* The state of hc_filter_prove; all pointers are borrowed. */
 struct proof {
-    const struct hc_buf *bpf;       /* the filter */
-    enum hc_filter_kind kind;       /* what it is for */
-    const struct hc_policy *policy; /* that it was made for */
-    unsigned when;                  /* hc_filter_when of the filter */
-    struct hc_error *err;           /* the caller's */
+    const struct hc_buf *bpf;       /* the compiled filter */
+    enum hc_filter_kind kind;       /* the filter's kind */
+    const struct hc_policy *policy; /* the policy that it was made for */
+    unsigned when;                  /* enum hc_call_when: which rows it has */
+    struct hc_error *err;           /* the caller's record of the first error */
 };
 
-/* The filter's answer for calls in no row; refusal() is that for refused calls. */
+/* The filter's answer for calls that are in no row; refusal() gives the one for refused calls. */
 static uint32_t default_answer(const struct proof *p)
 {
     if (p->kind == HC_FILTER_ZYGOTE)
@@ -185,7 +185,7 @@ static bool in_sets(const struct proof *p, const char *call)
     return false;
 }
 
-/* False: no row is about this call. */
+/* Get the answer that the rows require for this call. False: the call is in no row. */
 static bool answer_of_rules(const struct proof *p, const char *call, const struct seccomp_data *data,
                             uint32_t *says)
 {

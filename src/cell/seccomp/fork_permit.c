@@ -48,9 +48,9 @@ static bool is_self(const struct seccomp_notif *q, bool process)
 }
 
 static const struct {
-    const char *call; /* its name */
-    bool process;     /* the first argument is a process's id, else a thread's */
-    int number;       /* index of the argument that is the signal */
+    const char *call; /* name of the call */
+    bool process;     /* its first argument is a process ID, else a thread ID */
+    int number;       /* index of the argument with the signal's number */
 } signals[] = {{"kill", true, 1},
                {"tkill", false, 1},
                {"tgkill", true, 2},

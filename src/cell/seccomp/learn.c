@@ -36,12 +36,12 @@ static void record_use(struct hc_learned *l, const char *call, unsigned when)
     record_call(l, call, NULL);
 }
 
-/* The row that fits these arguments; NULL: there is none. */
+/* The row that these arguments match; NULL: no row. */
 static const struct hc_call_rule *row_of(const struct hc_learned *l, const char *name,
                                          const struct seccomp_data *call)
 {
-    /* The filters themselves decide about rows that depend on who counts memory, so take both kinds. Until
-     * the job's filter is on, the shim makes calls that only the first filter allows. */
+    /* The filters themselves decide about rows that depend on whether a cgroup counts memory, so take both
+     * kinds. Until the job's filter is on, the shim makes calls that only the first filter allows. */
     enum hc_filter_kind kind = l->begun ? HC_FILTER_JOB : HC_FILTER_FIRST;
     unsigned when = hc_filter_when(kind, l->policy, false) | hc_filter_when(kind, l->policy, true);
     for (size_t i = 0; i < hc_call_rules_count; i++) {
@@ -78,7 +78,7 @@ static int refuse_call(struct hc_learned *l, const char *name)
 
 static int decide(struct hc_learned *l, const char *name, const struct seccomp_data *call)
 {
-    /* The shim sets the job's filter by this call; a second one would be the program's. */
+    /* The shim makes this call to set the job's filter; a second such call would be the program's. */
     if (!l->begun && strcmp(name, "seccomp") == 0) {
         l->begun = true;
         return 0;

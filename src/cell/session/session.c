@@ -1,5 +1,5 @@
-/* One cell, many runs. A run is supervised as a job is (supervise.c), except that its process ends instead
- * of the cell, or goes on to the next run. */
+/* A session: one cell that does many runs. A run is supervised as a job is (supervise.c), except that the
+ * cell stays when it ends: the run's process ends, or goes on to the next run. */
 #include "cell/session/session_parts.h"
 
 #include "base/fd.h"
@@ -23,7 +23,7 @@ static int no_memory(struct hc_error *err)
     return hc_fail(err, ENOMEM, "session");
 }
 
-/* ---- start ---- */
+/* ---- starting a session ---- */
 
 static bool is_ready(const struct hc_session *s)
 {
@@ -34,8 +34,11 @@ static int watch_all(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_loop *l = &s->loop;
-    *l = (struct hc_loop){
-        .s = sup, .epoll = epoll_create1(EPOLL_CLOEXEC), .interpreter = -1, .soft = -1, .pace = -1};
+    *l = (struct hc_loop){.s = sup,
+                          .epoll = epoll_create1(EPOLL_CLOEXEC),
+                          .interpreter = -1,
+                          .memory_events = -1,
+                          .answer_timer = -1};
     l->out.read_fd = l->out.write_fd = l->err.read_fd = l->err.write_fd = -1;
     l->control_open = l->status_open = true;
     if (l->epoll < 0)
@@ -49,7 +52,7 @@ static int watch_all(struct hc_session *s, struct hc_error *err)
     return sup->cancel_fd >= 0 ? hc_loop_watch(l, sup->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) : 0;
 }
 
-/* Wait until the interpreter has started, was checked and let begin; then it waits for its first run. */
+/* Wait until the interpreter has started, was checked and may go on; then it waits for its first run. */
 static int await_interpreter(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -111,7 +114,7 @@ static int start_session(struct hc_session *s, struct hc_error *err)
             s->policy.name);
     if (check_env(s, err) < 0 || hc_session_make_tools(s, err) < 0)
         return -1;
-    if (hc_launch_describe(&s->run, s->m, s->ahead, err) < 0 || hc_weak_read(err) < 0 ||
+    if (hc_launch_describe(&s->run, s->m, s->clock_ahead_ns, err) < 0 || hc_weak_read(err) < 0 ||
         hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || make_cell(s, err) < 0 ||
         hc_launch_copy_inputs(l, err) < 0)
         return -1;
@@ -129,7 +132,7 @@ struct hc_policy hc_session_policy(const struct hc_policy *policy)
 {
     struct hc_policy p = *policy;
     p.session = true;
-    p.limits.cpu_ms = 0; /* the launcher counts it for each run */
+    p.limits.cpu_ms = 0; /* the launcher counts CPU time for each run */
     return p;
 }
 
@@ -161,13 +164,14 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .shared = given->shared,
                              .dest = {.fd = -1}};
     s->m = m;
-    s->ahead = hc_clock_ahead();
-    s->first_ns = s->since_ns = hc_launch_first_stamp(&s->policy);
+    s->clock_ahead_ns = hc_clock_ahead();
+    s->session_began_ns = s->run_began_ns = hc_launch_first_stamp(&s->policy);
     m->runs = cJSON_CreateArray();
-    s->active.pidfd = s->aside.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd = -1;
+    s->active.pidfd = s->waiting_active.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd =
+        -1;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        s->points[i].process.pidfd = -1;
-    s->loop.epoll = s->loop.interpreter = s->loop.pace = s->loop.soft = -1;
+        s->checkpoints[i].process.pidfd = -1;
+    s->loop.epoll = s->loop.interpreter = s->loop.answer_timer = s->loop.memory_events = -1;
     s->timers = (struct hc_timers){-1, -1, -1};
     hc_launch_init(&s->launch, &s->run, m);
     if (start_session(s, err) < 0) {
@@ -237,7 +241,7 @@ bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end)
     return true;
 }
 
-/* Lower a run's limits to what is left of the session's. */
+/* Lower a run's limits to the time and CPU time that the session has left. */
 static void bound_run(const struct hc_session *s, struct hc_limits *run)
 {
     int64_t left = hc_session_time_left(s), cpu = cpu_left(s);
@@ -260,7 +264,7 @@ static void count_run(struct hc_session *s, const struct hc_manifest *m)
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                    struct hc_session_result *r, struct hc_error *err)
 {
-    struct hc_job numbered = *job; /* members borrowed */
+    struct hc_job numbered = *job; /* its pointers are borrowed from `job` */
     struct hc_policy effective = *policy;
     *r = (struct hc_session_result){.run = ++s->runs, .state = HC_STATE_LOST, .m = calloc(1, sizeof *r->m)};
     if (!r->m)
@@ -373,11 +377,11 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
     s->m->timing.run_us = l->sup.end_us - l->t_started;
     hc_layers_job_filter(s->m, l->sup.job_filter_evidence);
     conclude_session(s, end);
-    int rc = hc_launch_keep(l, s->first_ns, err);
+    int rc = hc_launch_keep(l, s->session_began_ns, err);
     s->m->partial = l->collected != HC_COLLECTED_ALL;
     s->m->exit_code = hc_status_exit(s->m->status);
     s->m->tree_name = s->policy.tree;
-    hc_clock_text(s->ahead, s->m->finished);
+    hc_clock_text(s->clock_ahead_ns, s->m->finished);
     return rc < 0 ? -1 : hc_run_write_manifest(&s->run, s->m, key, key_len, text, err);
 }
 
@@ -394,7 +398,7 @@ void hc_session_end(struct hc_session *s)
     hc_timers_finish(&s->timers);
     hc_enforce_soft_end(&s->loop);
     hc_close_fd(&s->loop.interpreter);
-    hc_close_fd(&s->loop.pace);
+    hc_close_fd(&s->loop.answer_timer);
     hc_close_fd(&s->loop.epoll);
     hc_launch_finish(&s->launch);
     hc_run_finish(&s->run);

@@ -1,6 +1,7 @@
-/* Check the program of a run. For the first run the interpreter itself does, as for a job. Once it was
- * given a program, it may be under that program's control, for example of threads that a run left. So a
- * copy from before the first run is kept, the checker, and each later program is checked by it first.
+/* Check the program of a run. The interpreter itself checks the program of the first run, as for a job. Once
+ * it was given a program, it may be under that program's control, for example of threads that a run left.
+ * So a copy of the interpreter from before the first run is kept, the checker, which checks each later
+ * program first.
  *
  * No other process can speak for the checker: while it checks, all other processes of the cell are
  * stopped, packets that they sent before are dropped, and the kernel names the sender of each packet: only
@@ -12,10 +13,11 @@
 
 #include "cell/supervise/control.h"
 
-/* Have s->copy become s->active, make a copy of itself and check the program. 1: it cannot. */
+/* Make s->copy the active process, have it make a copy of itself and check the program. 1: it cannot take
+ * over. */
 static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
-    struct hc_job only = *job; /* members borrowed */
+    struct hc_job only = *job; /* its pointers are borrowed from `job` */
     only.check_only = true;
     if (!hc_session_take_over(s))
         return 1;
@@ -34,12 +36,12 @@ static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct 
     return 0;
 }
 
-/* Return the next checker; an empty one if there is none any more. */
+/* Return the next checker. If no process can be it, its pid is 0. */
 static struct hc_process take_next(struct hc_session *s)
 {
     struct hc_process *next = &s->copy;
     if (hc_inbox_has(&s->launch.sup.inbox,
-                     HC_FRAME_UNKEPT)) { /* it made no copy, and waits for its next program itself */
+                     HC_FRAME_UNKEPT)) { /* the checker made no copy, and waits for its next program itself */
         next = &s->active;
         next->serving = true;
         if (!hc_process_stop(next))
@@ -60,8 +62,8 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     if (!checker->pid || checker->touched)
         return 1;
     hc_control_drop(&s->loop);
-    hc_process_set_oom_score(&s->active, false); /* it only waits during the check */
-    s->aside = s->active;
+    hc_process_set_oom_score(&s->active, false); /* the session's process only waits during the check */
+    s->waiting_active = s->active;
     s->copy = *checker;
     s->active = (struct hc_process){.pidfd = -1};
     *checker = (struct hc_process){.pidfd = -1};
@@ -69,8 +71,8 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
     *checker = take_next(s);
     hc_process_kill(&s->active);
-    s->active = s->aside;
-    s->aside = (struct hc_process){.pidfd = -1};
+    s->active = s->waiting_active;
+    s->waiting_active = (struct hc_process){.pidfd = -1};
     hc_process_set_oom_score(&s->active, true);
     hc_session_activate(s);
     return rc;

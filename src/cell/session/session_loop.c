@@ -21,7 +21,7 @@
 
 #define HC_SWEEP HC_OTHERS /* most processes that a sweep lists */
 
-/* ---- processes ---- */
+/* ---- processes of the session ---- */
 
 void hc_process_finish(struct hc_process *p)
 {
@@ -66,8 +66,8 @@ static bool is_still(const struct hc_process *p)
     return still;
 }
 
-/* Kill a process and wait for its end: later steps rely on no other process running. If the kernel keeps a
- * killed process for longer, it executes no code of its own any more. */
+/* Kill a process and wait for its end: later steps rely on no other process running. A killed process that
+ * has not ended after HC_STOP_MS executes no more code of its own. */
 static void end_and_wait(int pidfd)
 {
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
@@ -117,8 +117,8 @@ bool hc_process_ended(const struct hc_process *p)
     return poll(&ended, 1, 0) == 1;
 }
 
-/* Cells inherit the launcher's score, which a service manager may have set. No process of a session gets a
- * better one. */
+/* The launcher's OOM score, which a service manager may have set; cells inherit it. No process of a session
+ * gets a better one. */
 static const char own_score[] = "/proc/self/oom_score_adj";
 
 void hc_process_set_oom_score(const struct hc_process *p, bool first)
@@ -128,7 +128,7 @@ void hc_process_set_oom_score(const struct hc_process *p, bool first)
         return;
     (void)snprintf(path, sizeof path, "/proc/%d/oom_score_adj", p->pid);
     hc_autofd fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && !hc_process_ended(p)) /* not ended after the open, so the file is its own */
+    if (fd >= 0 && !hc_process_ended(p)) /* alive after the open: not the file of a later process */
         (void)!write(fd, score, strlen(score));
 }
 
@@ -175,12 +175,12 @@ size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PRO
 {
     size_t count = 0;
     add_process(&s->active, out, &count);
-    add_process(&s->aside, out, &count);
+    add_process(&s->waiting_active, out, &count);
     add_process(&s->copy, out, &count);
     add_process(&s->checker, out, &count);
     add_process(&s->before.process, out, &count);
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        add_process(&s->points[i].process, out, &count);
+        add_process(&s->checkpoints[i].process, out, &count);
     for (size_t i = 0; i < s->branch_count; i++)
         add_process(&s->branches[i].process, out, &count);
     return count;
@@ -196,8 +196,8 @@ bool hc_session_knows(const struct hc_session *s, pid_t pid)
     return false;
 }
 
-/* A program that misused the two forks of a copy has unknown processes: kill them. A pid that is in the
- * list again after its pidfd was opened belongs to the cell. */
+/* Kill processes that the session does not know: a program that misused the two forks of a copy may have left
+ * some. A pid that is in the list again after its pidfd was opened belongs to the cell. */
 void hc_session_kill_unknown(struct hc_session *s)
 {
     pid_t before[HC_SWEEP], now[HC_SWEEP];
@@ -224,7 +224,7 @@ void hc_session_wake(struct hc_session *s)
     s->given.wake_fd = -1;
 }
 
-/* Send the interrupt once the program runs: before that no code would get it. */
+/* Send the interrupt once the program runs: no earlier code would handle it. */
 static void pass_interrupt(struct hc_session *s)
 {
     if (!s->interrupted || s->launch.sup.inbox.state != HC_TALK_RUNNING)
@@ -263,7 +263,7 @@ static int open_pipe(struct hc_session *s, struct hc_output_pipe *f, int fd, int
                      struct hc_error *err)
 {
     *f = hc_output_pipe_new(fd, -1, max, kept, on, on_pass);
-    if (s->launch.m != s->m) /* the manifest is a run's */
+    if (s->launch.m != s->m) /* during a run, which has its own manifest */
         f->relay.sink = (struct hc_sink){s->given.printed, s->given.ctx, on == HC_ON_STDERR};
     if (hc_output_filter_new(&f->relay.filter, s->launch.sup.policy, s->launch.sup.redactor, max,
                              f->relay.stream, err) < 0)

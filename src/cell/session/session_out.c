@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* epoll always reports that the client has gone. A file that cannot be polled never blocks. */
+/* Ask epoll for these events of the client. Without any, it still reports that the client has gone. A file
+ * that cannot be polled never blocks. */
 static void watch_client(const struct hc_outlet *o, int op, uint32_t events)
 {
     struct epoll_event ev = {.events = events, .data.fd = o->fd};
@@ -15,7 +16,7 @@ static void watch_client(const struct hc_outlet *o, int op, uint32_t events)
         (void)epoll_ctl(o->epoll, op, o->fd, &ev);
 }
 
-/* Duplicate the descriptor: requests may come from the same one, which epoll watches for them. */
+/* Duplicate the descriptor: epoll may watch it already, if requests come from the same one. */
 int hc_outlet_open(struct hc_outlet *o, int fd, int epoll, struct hc_error *err)
 {
     *o = (struct hc_outlet){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .epoll = epoll};

@@ -25,7 +25,7 @@ struct hc_process {
 struct hc_saved_copy {
     char name[72];             /* of a checkpoint; empty for other copies */
     struct hc_process process; /* the copy; owned */
-    int state_of;              /* number of the run that left its state; 0: the start */
+    int run_number;            /* number of the run that left its state; 0: the start */
 };
 
 struct hc_session {
@@ -39,23 +39,23 @@ struct hc_session {
     struct hc_timers timers;       /* of the current run */
     struct hc_fork_permit fork_permit; /* decides whether `active` may fork */
     struct hc_process active, copy; /* the process that runs programs; the copy of it made before this run */
-    struct hc_process aside;        /* the active process, while the checker is active in its place */
+    struct hc_process waiting_active; /* the active process, while the checker is active in its place */
     struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */
     /* The copy from before the last run, kept until the next run has its own copy. */
     struct hc_saved_copy before;
-    struct hc_saved_copy points[HC_SESSION_COPIES]; /* checkpoints; an entry without a process is free */
+    struct hc_saved_copy checkpoints[HC_SESSION_COPIES]; /* checkpoints; an entry without a process is free */
     /* [0] is the state that the branches began from; the last branch is `active`, and not in the list. */
     struct hc_saved_copy branches[HC_SESSION_BRANCHES + 1];
     size_t branch_count; /* used entries of `branches`, and so the number of open branches; 0: none is open */
     /* Number of runs so far; number of the run that left the current state, 0: the start. */
-    int runs, state_of;
+    int runs, run_number;
     /* A run goes on; its process is to get a KeyboardInterrupt once its program runs. */
     bool in_run, interrupted;
     bool died, over;     /* the run's process has ended; the session is over */
     int64_t memory_peak; /* without a cgroup: the peak of all runs so far, in bytes */
     /* hc_clock_ahead at the start; CLOCK_REALTIME times in ns, from which on changed files are the session's,
      * and this run's; the cgroup's counts (struct hc_cgroup_usage) when the last run ended. */
-    int64_t ahead, first_ns, since_ns, oom_kills, pids_refused;
+    int64_t clock_ahead_ns, session_began_ns, run_began_ns, oom_kills, pids_refused;
     int64_t cpu_user_us, cpu_system_us;         /* CPU time of the cell when this run began (us) */
     int64_t checked_user_us, checked_system_us; /* CPU time of the check of this run's program (us) */
     int64_t cpu_us, left_bytes;                 /* CPU time (us) and bytes left by the runs that have ended */
@@ -125,7 +125,7 @@ void hc_process_retire(struct hc_session *s, struct hc_process *p);
 void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy);
 
 /* Set the packets that s->active may send from here on; its earlier packets and its end are forgotten. */
-void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked);
+void hc_session_listen(struct hc_session *s, enum hc_talk_state state, unsigned asked);
 
 /* Send `job` to s->active and have it make a copy, s->copy, before the program runs. Returns 0 also if the
  * interpreter has ended or refused; then s->copy is empty. */

@@ -11,16 +11,16 @@
 static struct hc_saved_copy *find_checkpoint(struct hc_session *s, const char *name)
 {
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        if (s->points[i].process.pid && strcmp(s->points[i].name, name) == 0)
-            return &s->points[i];
+        if (s->checkpoints[i].process.pid && strcmp(s->checkpoints[i].name, name) == 0)
+            return &s->checkpoints[i];
     return NULL;
 }
 
 static struct hc_saved_copy *find_free_checkpoint(struct hc_session *s)
 {
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        if (!s->points[i].process.pid)
-            return &s->points[i];
+        if (!s->checkpoints[i].process.pid)
+            return &s->checkpoints[i];
     return NULL;
 }
 
@@ -28,13 +28,13 @@ void hc_session_drop_points(struct hc_session *s)
 {
     hc_process_kill(&s->before.process);
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        hc_process_kill(&s->points[i].process);
+        hc_process_kill(&s->checkpoints[i].process);
     for (size_t i = 0; i < s->branch_count; i++)
         hc_process_kill(&s->branches[i].process);
     s->branch_count = 0;
 }
 
-/* Fail because the state is lost, by the guest or a process of the host, not by hotcell. */
+/* Fail because the state is lost. The guest or a process of the host has caused that, not hotcell. */
 static int fail_lost(struct hc_session *s, struct hc_error *err)
 {
     s->over = true;
@@ -43,7 +43,7 @@ static int fail_lost(struct hc_session *s, struct hc_error *err)
 
 static bool is_settled(const struct hc_session *s)
 {
-    return s->launch.sup.resumed || s->launch.sup.exit_known;
+    return s->launch.sup.resumed_sender || s->launch.sup.exit_known;
 }
 
 /* Have the interpreter wait for its next run after it has made a copy. */
@@ -51,12 +51,12 @@ static int let_wait(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     const bool ended =
-        sup->exit_known; /* by a cancellation while the copy was made, which is reported once */
+        sup->exit_known; /* the process ended by a cancellation during the copy, which is reported once */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     sup->exit_known = ended;
     if (hc_session_let_begin(s, err) < 0 || hc_session_handle_within(s, HC_COPY_MS, is_settled, err) < 0)
         return -1;
-    return hc_process_stop(&s->active) && sup->resumed == s->active.pid ? 0 : -1;
+    return hc_process_stop(&s->active) && sup->resumed_sender == s->active.pid ? 0 : -1;
 }
 
 /* The process ended while a copy of it was made. The next run reports that, and goes back to the copy, if
@@ -66,7 +66,7 @@ static int note_end(struct hc_session *s, struct hc_error *err)
     const struct hc_supervisor *sup = &s->launch.sup;
     s->active.end = sup->exit;
     if (s->copy.pid)
-        s->before = (struct hc_saved_copy){.process = s->copy, .state_of = s->state_of};
+        s->before = (struct hc_saved_copy){.process = s->copy, .run_number = s->run_number};
     s->copy = (struct hc_process){.pidfd = -1};
     if (sup->protocol[0])
         return hc_fail_as(err, HC_EXIT_DATA, 0,
@@ -80,7 +80,7 @@ static int note_end(struct hc_session *s, struct hc_error *err)
 static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (hc_process_ended(&s->active)) /* the next run reports how */
+    if (hc_process_ended(&s->active)) /* the next run reports how it ended */
         return hc_fail_as(err, HC_EXIT_DATA, 0, "no copy could be made: the session's process has ended");
     hc_session_reset(s, s->m, &s->policy);
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_COPY);
@@ -93,7 +93,7 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
         hc_process_retire(s, &s->before.process);
     bool settled = !made || let_wait(s, err) == 0;
     hc_session_kill_unknown(
-        s); /* else processes that misused the forks would run until the next run has ended */
+        s); /* else processes that misused the forks would run until the end of the next run */
     hc_session_close_pipes(s);
     if (s->loop.dead || sup->end == HC_END_CANCELLED)
         return fail_lost(s, err);
@@ -119,7 +119,7 @@ static int resume_from(struct hc_session *s, struct hc_saved_copy *from, struct 
     from->process = (struct hc_process){.pidfd = -1};
     if (!hc_session_take_over(s))
         return fail_lost(s, err);
-    s->state_of = from->state_of;
+    s->run_number = from->run_number;
     return copy_state(s, &from->process, err);
 }
 
@@ -145,7 +145,7 @@ int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_erro
     hc_process_kill(&point->process);
     (void)snprintf(point->name, sizeof point->name, "%s", name);
     point->process = made;
-    point->state_of = s->state_of;
+    point->run_number = s->run_number;
     return 0;
 }
 
@@ -164,7 +164,7 @@ int hc_session_branch(struct hc_session *s, struct hc_error *err)
 {
     struct hc_saved_copy *base = &s->branches[0];
     if (s->branch_count == 0) {
-        *base = (struct hc_saved_copy){.process = {.pidfd = -1}, .state_of = s->state_of};
+        *base = (struct hc_saved_copy){.process = {.pidfd = -1}, .run_number = s->run_number};
         if (copy_state(s, &base->process, err) < 0)
             return -1;
         s->branch_count = 1;
@@ -172,7 +172,8 @@ int hc_session_branch(struct hc_session *s, struct hc_error *err)
     }
     if (s->branch_count >= HC_SESSION_BRANCHES)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected at most %d branches", HC_SESSION_BRANCHES);
-    s->branches[s->branch_count++] = (struct hc_saved_copy){.process = s->active, .state_of = s->state_of};
+    s->branches[s->branch_count++] =
+        (struct hc_saved_copy){.process = s->active, .run_number = s->run_number};
     s->active = (struct hc_process){.pidfd = -1};
     return resume_from(s, base, err);
 }
@@ -185,9 +186,9 @@ int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected the number of a branch, from 1 to %zu, or 0",
                           s->branch_count);
     size_t last = s->branch_count; /* the last branch is the active process, which is not in the list */
-    struct hc_saved_copy chosen = branch == last
-                                      ? (struct hc_saved_copy){.process = s->active, .state_of = s->state_of}
-                                      : s->branches[branch];
+    struct hc_saved_copy chosen =
+        branch == last ? (struct hc_saved_copy){.process = s->active, .run_number = s->run_number}
+                       : s->branches[branch];
     if (branch != last) {
         hc_process_kill(&s->active);
         s->branches[branch].process = (struct hc_process){.pidfd = -1};
@@ -196,7 +197,7 @@ int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err)
         hc_process_retire(s, &s->branches[i].process);
     hc_process_retire(s, &s->before.process);
     s->branch_count = 0;
-    s->state_of = chosen.state_of;
+    s->run_number = chosen.run_number;
     if (branch == 0) {
         s->copy = chosen.process;
         return hc_session_take_over(s) ? 0 : fail_lost(s, err);
@@ -213,5 +214,5 @@ size_t hc_session_branches(const struct hc_session *s)
 
 int hc_session_state_of(const struct hc_session *s)
 {
-    return s->state_of;
+    return s->run_number;
 }

@@ -1,3 +1,4 @@
+#include "cell/session/session_files.h"
 #include "cell/session/session_parts.h"
 
 #include "base/fd.h"
@@ -28,12 +29,12 @@ bool hc_session_run_ended(const struct hc_session *s)
 
 static bool is_copied(const struct hc_session *s)
 {
-    return s->launch.sup.copied || run_ended(&s->launch.sup);
+    return s->launch.sup.kept_sender || run_ended(&s->launch.sup);
 }
 
 static bool is_resumed(const struct hc_session *s)
 {
-    return s->launch.sup.resumed || s->launch.sup.exit_known;
+    return s->launch.sup.resumed_sender || s->launch.sup.exit_known;
 }
 
 static bool has_exited(const struct hc_session *s)
@@ -41,13 +42,14 @@ static bool has_exited(const struct hc_session *s)
     return s->launch.sup.exit_known;
 }
 
-/* Has the run's process ended, or the whole cell? */
+/* Has the run's process or the whole cell ended? */
 static bool has_died(const struct hc_session *s)
 {
     return has_exited(s) || s->loop.dead;
 }
 
-/* A process that the launcher kills is over when it is dead, whatever it has sent meanwhile. */
+/* Whether the run is over. A process that the launcher kills must be dead for that, whatever it has sent
+ * before. */
 static bool is_over(const struct hc_session *s)
 {
     const struct hc_supervisor *sup = &s->launch.sup;
@@ -78,17 +80,17 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->memory_peak = sup->tasks_peak = 0;
     sup->hidden = false;
     s->checked_user_us = s->checked_system_us = 0;
-    sup->go_us = sup->end_us = sup->look_us = 0;
+    sup->go_us = sup->end_us = sup->copies_due_us = 0;
     sup->listener.answered = 0;
-    if (s->loop.pace >= 0 &&
+    if (s->loop.answer_timer >= 0 &&
         hc_loop_watch(&s->loop, sup->listener.fd, HC_ON_REFUSED, EPOLLIN, &(struct hc_error){0}) == 0)
-        hc_close_fd(&s->loop.pace);
+        hc_close_fd(&s->loop.answer_timer);
     s->loop.frames = 0;
     s->loop.warned_memory = false;
     s->interrupted = false;
 }
 
-void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked)
+void hc_session_listen(struct hc_session *s, enum hc_talk_state state, unsigned asked)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     hc_inbox_finish(&sup->inbox);
@@ -97,12 +99,12 @@ void hc_session_listen(struct hc_session *s, enum hc_talk state, unsigned asked)
                                    .asked = asked,
                                    .max = (size_t)sup->policy->limits.value_bytes + (1 << 20)};
     sup->exit_known = false;
-    sup->copied = sup->resumed = 0;
+    sup->kept_sender = sup->resumed_sender = 0;
     sup->cpu_user_us = sup->cpu_system_us = 0;
 }
 
-/* Whether the error says that the process has died, which its pidfd reports. The errno depends on whether
- * it had unread packets. */
+/* Whether the errno says that the process has died, which its pidfd reports, too. Which errno it is depends
+ * on whether it had unread packets. */
 static bool is_gone(int error)
 {
     return error == EPIPE || error == ECONNRESET;
@@ -143,7 +145,7 @@ static int kill_for_protocol(struct hc_session *s, const char *what, struct hc_e
     (void)snprintf(sup->protocol, sizeof sup->protocol, "%s", what);
     if (sup->end != HC_END_CANCELLED)
         sup->end = HC_END_PROTOCOL;
-    sup->copied = 0;
+    sup->kept_sender = 0;
     hc_process_signal(&s->active, SIGKILL);
     return hc_session_handle(s, has_exited, err);
 }
@@ -157,13 +159,13 @@ int hc_session_stop_active(struct hc_session *s, struct hc_error *err)
     return hc_process_ended(&s->active) ? hc_session_handle(s, has_exited, err) : 0;
 }
 
-/* Note all existing processes, which are no new copies. Their earlier packets are dropped, also those of
- * processes that end meanwhile. */
+/* Note all existing processes: they are no new copies. Drop packets sent before, also by processes that end
+ * meanwhile. */
 static void note_others(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     size_t known =
-        hc_session_processes(s, sup->others); /* the listing below may miss one of these while another ends */
+        hc_session_processes(s, sup->others); /* hc_watch_below may miss one of these while another ends */
     sup->other_count = known + hc_watch_below(sup->pid, sup->others + known, HC_OTHERS - known);
     hc_control_drop(&s->loop);
 }
@@ -183,9 +185,10 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
         return -1;
     if (sup->end == HC_END_TIMEOUT)
         return kill_for_protocol(s, "it made no copy of itself in time", err);
-    if (!sup->copied)
+    if (!sup->kept_sender)
         return 0;
-    if (hc_session_knows(s, sup->copied) || hc_session_open_process(s, sup->copied, &s->copy, &why) < 0)
+    if (hc_session_knows(s, sup->kept_sender) ||
+        hc_session_open_process(s, sup->kept_sender, &s->copy, &why) < 0)
         return kill_for_protocol(s, "what it called its copy is none", err);
     s->copy.touched = s->active.touched;
     const bool stopped = hc_process_stop(&s->copy);
@@ -235,7 +238,7 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err)
     return rc;
 }
 
-/* The exit status in the program's report: the one that it would have ended with. */
+/* The exit status that the program would have had as a job's process, according to its report. */
 static int said_exit(const struct hc_buf *body)
 {
     struct hc_json j;
@@ -259,13 +262,14 @@ static void note_exit(struct hc_session *s)
     sup->exit_known = true;
 }
 
-/* The run is over, and its stopped process goes on to the next: keep the copy from before the run. */
+/* Keep the copy from before the run, which is over: the run's process is stopped, and goes on to the next
+ * run. */
 static void keep_state(struct hc_session *s)
 {
     note_exit(s);
     if (!s->copy.pid) /* the run was rejected because no copy could be made */
         return;
-    s->before = (struct hc_saved_copy){.process = s->copy, .state_of = s->state_of};
+    s->before = (struct hc_saved_copy){.process = s->copy, .run_number = s->run_number};
     s->copy = (struct hc_process){.pidfd = -1};
 }
 
@@ -278,7 +282,7 @@ bool hc_session_take_over(struct hc_session *s)
     s->copy = (struct hc_process){.pidfd = -1};
     hc_session_activate(s);
     if (!s->active.pid || s->loop.dead || hc_process_ended(&s->active))
-        return false; /* if it had ended already, its report came too early to be noted */
+        return false; /* if it ended while it waited, its end was not noted */
     hc_session_listen(s, HC_TALK_IDLE, HC_ASKED_RESUME);
     if (s->active.serving) {
         s->active.serving = false;
@@ -288,7 +292,7 @@ bool hc_session_take_over(struct hc_session *s)
     hc_process_signal(&s->active, HC_SIGNAL_RESUME);
     int rc = hc_session_handle_within(s, HC_COPY_MS, is_resumed, &ignored);
     return hc_process_stop(&s->active) && !hc_process_ended(&s->active) && rc == 0 && !s->loop.dead &&
-           sup->resumed == s->active.pid;
+           sup->resumed_sender == s->active.pid;
 }
 
 void hc_session_read_last_packets(struct hc_session *s)
@@ -299,21 +303,21 @@ void hc_session_read_last_packets(struct hc_session *s)
     }
 }
 
-/* ---- its manifest ---- */
+/* ---- the manifest of a run ---- */
 
 /* Fill in the parts of a run's manifest that are the same for all runs. */
 static int describe_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                         struct hc_manifest *m, struct hc_error *err)
 {
     const struct hc_manifest *cell = s->m;
-    struct hc_job named = *job; /* members borrowed */
+    struct hc_job named = *job; /* its pointers are borrowed from `job` */
     char id[sizeof m->job_id];
     (void)snprintf(id, sizeof id, "%.60s.%d", cell->job_id, s->runs);
     named.job_id = id;
     named.tenant = s->job.tenant;
     named.labels = s->job.labels;
     struct hc_run run = {.job = &named, .policy = policy};
-    if (hc_launch_describe(&run, m, s->ahead, err) < 0)
+    if (hc_launch_describe(&run, m, s->clock_ahead_ns, err) < 0)
         return -1;
     m->enforced_by = cell->enforced_by;
     if (policy->limits.cpu_ms)
@@ -353,7 +357,7 @@ static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t sinc
     hc_cgroup_usage(&l->cgroup, &l->used);
     hc_usage_take_peaks(&m->usage, &l->used.of_cell);
     int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
-    l->used.oom_kills -= s->oom_kills; /* leaves those of this run */
+    l->used.oom_kills -= s->oom_kills; /* leaves the kills of this run */
     l->used.pids_refused -= s->pids_refused;
     s->oom_kills = kills;
     s->pids_refused = refused;
@@ -370,7 +374,7 @@ static int conclude_run(struct hc_session *s, const struct hc_job *job, const st
     bool kept = l->sup.exit_known && !s->died;
     int rc = hc_launch_set_outcome(l, err);
     if (kept)
-        m->process.known = false; /* it has not ended */
+        m->process.known = false; /* the process has not ended */
     if (rc == 0) {
         hc_launch_redact(l);
         int64_t collecting = hc_now_us();
@@ -380,11 +384,11 @@ static int conclude_run(struct hc_session *s, const struct hc_job *job, const st
     s->run.job = &s->job;
     s->run.policy = &s->policy;
     m->exit_code = hc_status_exit(m->status);
-    hc_clock_text(s->ahead, m->finished);
+    hc_clock_text(s->clock_ahead_ns, m->finished);
     return rc;
 }
 
-/* The time from which files are the next run's. If this run left files, wait until the coarse clock has
+/* The time from which files belong to the next run. If this run left files, wait until the coarse clock has
  * moved on. */
 static int64_t next_stamp(const struct hc_manifest *m)
 {
@@ -415,7 +419,7 @@ static bool ended_instead(const struct hc_session *s)
     return sup->exit_known && !s->copy.pid && sup->end == HC_END_NONE && !by_sigkill;
 }
 
-/* Run the program. It was checked before, unless its own process is to check it. */
+/* Run the program. The checker has passed it, unless the program's own process is to check it. */
 static int run_program(struct hc_session *s, const struct hc_job *job, struct hc_manifest *m,
                        struct hc_error *err)
 {
@@ -462,41 +466,32 @@ static void end_unchecked(struct hc_session *s, struct hc_session_result *r)
                        "the process that checks the session's programs has ended, and the session with it");
     r->state = HC_STATE_LOST;
     r->m->exit_code = hc_status_exit(r->m->status);
-    hc_clock_text(s->ahead, r->m->finished);
+    hc_clock_text(s->clock_ahead_ns, r->m->finished);
 }
 
 /* Decide which state the session goes on with. */
 static void settle_state(struct hc_session *s, struct hc_session_result *r)
 {
     if (!s->died)
-        s->state_of = r->run;
-    else if (!s->copy.pid) { /* the run ended before it had a copy */
+        s->run_number = r->run;
+    else if (!s->copy.pid) { /* the run ended before its process was copied */
         s->copy = s->before.process;
-        s->state_of = s->before.state_of;
+        s->run_number = s->before.run_number;
         s->before = (struct hc_saved_copy){.process = {.pidfd = -1}};
     }
     r->state = !s->died                                ? HC_STATE_KEPT
                : s->launch.sup.end == HC_END_CANCELLED ? HC_STATE_LOST /* the session ends with this run */
                : hc_session_take_over(s)               ? HC_STATE_ROLLED_BACK
                                                        : HC_STATE_LOST;
-    r->back_to = s->state_of;
+    r->back_to = s->run_number;
 }
 
-int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
-                        struct hc_session_result *r, struct hc_error *err)
+/* Do the run, whose inputs are in their places; `since_us`: when it began. */
+static int run_placed(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                      struct hc_session_result *r, int64_t since_us, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    int64_t since_us = hc_now_us();
     bool passed = false;
-    hc_session_reset(s, r->m, policy);
-    if (describe_run(s, job, policy, r->m, err) < 0)
-        return -1;
-    if (hc_launch_check_size(job, policy, r->m)) {
-        r->state = HC_STATE_KEPT;
-        r->m->exit_code = hc_status_exit(r->m->status);
-        hc_clock_text(s->ahead, r->m->finished);
-        return 0;
-    }
     int rc = hc_session_open_pipes(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
     if (rc > 0)
         end_unchecked(s, r);
@@ -509,13 +504,35 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
         return -1;
     (void)hc_feed_stop(&s->launch.feed);
     if (!sup->go_us)
-        sup->go_us = hc_now_us(); /* the interpreter was ready, though it did not get to the program */
+        sup->go_us = hc_now_us(); /* the interpreter was ready, though the program did not begin */
     hc_session_kill_unknown(s);
     hc_session_close_pipes(s);
     fill_usage(s, r->m, since_us);
-    if (conclude_run(s, job, policy, r->m, s->since_ns, err) < 0)
+    if (conclude_run(s, job, policy, r->m, s->run_began_ns, err) < 0)
         return -1;
-    s->since_ns = next_stamp(r->m);
+    s->run_began_ns = next_stamp(r->m);
     settle_state(s, r);
     return 0;
+}
+
+int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_session_result *r, struct hc_error *err)
+{
+    const int64_t since_us = hc_now_us();
+    struct hc_job placed = *job; /* members borrowed */
+    hc_autobuf given = {0};
+    hc_session_reset(s, r->m, policy);
+    if (describe_run(s, job, policy, r->m, err) < 0)
+        return -1;
+    if (hc_launch_check_size(job, policy, r->m)) {
+        r->state = HC_STATE_KEPT;
+        r->m->exit_code = hc_status_exit(r->m->status);
+        hc_clock_text(s->clock_ahead_ns, r->m->finished);
+        return 0;
+    }
+    if (hc_session_place_inputs(s, job, &given, err) < 0)
+        return -1;
+    if (given.len)
+        placed.given = given.data;
+    return run_placed(s, &placed, policy, r, since_us, err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cell/session/session_files.h"
 #include "cell/session/session_out.h"
 #include "policy/options.h"
 #include "wire/events.h"
@@ -15,14 +16,14 @@
 
 /* The client of a session. */
 struct client {
-    const struct hc_talk *t;    /* borrowed */
-    struct hc_session *session; /* owned */
-    struct hc_buf in;           /* bytes read and not yet served; owned */
-    size_t scanned;             /* bytes at the beginning of `in` that hold no newline */
-    bool ended, failed;         /* end of file from the client; hotcell failed */
-    int line;                   /* number of the last request's line, from 1 */
-    int wake;                   /* epoll over in_fd and out.fd; owned */
-    struct hc_outlet out;       /* answers and output for the client */
+    const struct hc_session_talk *t; /* borrowed */
+    struct hc_session *session;      /* owned */
+    struct hc_buf in;                /* bytes that were read, but not served yet; owned */
+    size_t scanned;                  /* bytes at the beginning of `in` that hold no newline */
+    bool ended, failed;              /* the client sent end of file; hotcell failed */
+    int line;                        /* number of the last request's line, from 1 */
+    int wake;                        /* epoll over in_fd and out.fd; owned */
+    struct hc_outlet out;            /* answers and output for the client */
 };
 
 /* ---- answers ---- */
@@ -162,7 +163,7 @@ static char *take_interrupt(struct client *c, struct hc_session *s, char *at, co
     return at;
 }
 
-/* Called during a run: serve interrupts at once; other requests wait. */
+/* Called when epoll has events of the client during a run: serve interrupts at once; other requests wait. */
 static bool woken(void *ctx, struct hc_session *s)
 {
     struct client *c = ctx;
@@ -277,7 +278,7 @@ static int serve_rollback(struct client *c, const struct hc_json *j, const cJSON
     return rc;
 }
 
-/* Run each given run in a branch of its own, all from the same state. */
+/* Do each of the given runs in a branch of its own, all from the same state. */
 static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsArray(node) || !node->child || cJSON_GetArraySize(node) > HC_SESSION_BRANCHES) {
@@ -320,7 +321,7 @@ static int serve_keep(struct client *c, const struct hc_json *j, const cJSON *no
     return rc;
 }
 
-/* Whether the request's value is true, its only valid one. */
+/* Whether the request's value is true, the only valid value of such a request. */
 static bool is_true(const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsTrue(node))
@@ -331,7 +332,7 @@ static bool is_true(const cJSON *node, struct hc_error *err)
 static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     (void)c, (void)j;
-    return is_true(node, err) ? 0 : 1; /* no run goes on */
+    return is_true(node, err) ? 0 : 1; /* no run goes on that could be interrupted */
 }
 
 static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
@@ -346,6 +347,27 @@ static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *
     return 0;
 }
 
+/* Answers with "done" and the members of the file or files. */
+static int serve_files(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    hc_autobuf members = {0};
+    hc_autobuf line = {0};
+    char state[64];
+    int rc = hc_session_serve_files(c->session, node, &members, err);
+    if (rc != 0)
+        return rc;
+    (void)hc_buf_fmt(&line, "{\"event\": \"done\", \"request\": \"%s\", \"state\": \"%s\"", node->string,
+                     state_text(hc_session_state_of(c->session), state));
+    (void)hc_buf_add(&line, members.data, members.len);
+    (void)hc_buf_str(&line, "}");
+    if (line.failed)
+        return hc_fail(err, ENOMEM, "%s", node->string);
+    hc_outlet_line(&c->out, line.data);
+    c->failed |= c->out.failed;
+    return 0;
+}
+
 static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     (void)c, (void)j;
@@ -353,7 +375,7 @@ static int serve_close(struct client *c, const struct hc_json *j, const cJSON *n
 }
 
 static const struct {
-    const char *name; /* of the request: its only member */
+    const char *name; /* name of the request's only member */
     int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
     bool in_branches; /* allowed while branches are open */
 } requests[] = {
@@ -361,6 +383,9 @@ static const struct {
     {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
     {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
     {"stream", serve_stream, true},      {"close", serve_close, true},
+    {"write_file", serve_files, false},  {"read_file", serve_files, false},
+    {"list_files", serve_files, false},  {"stat_file", serve_files, false},
+    {"remove_file", serve_files, false},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:
@@ -407,7 +432,7 @@ static int await_input(struct client *c)
         return idle < left ? HC_SESSION_IDLE : HC_SESSION_LIFE;
     if (fds[1].revents)
         return HC_SESSION_CANCELLED;
-    c->failed |= (fds[2].revents & (POLLERR | POLLHUP)) != 0; /* the client reads no answers any more */
+    c->failed |= (fds[2].revents & (POLLERR | POLLHUP)) != 0; /* the client no longer reads answers */
     if (fds[0].revents)
         read_more(c);
     return -1;
@@ -501,7 +526,7 @@ static int open_client(struct client *c, struct hc_error *err)
     return 0;
 }
 
-int hc_session_talk(const struct hc_talk *t, struct hc_error *err)
+int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
 {
     struct client c = {.t = t, .in = {.max = HC_TALK_REQUEST}, .wake = -1, .out = {.fd = -1}};
     int rc = open_client(&c, err);

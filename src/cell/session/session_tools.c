@@ -9,10 +9,10 @@ int hc_session_make_tools(struct hc_session *s, struct hc_error *err)
     int client = s->given.tool_fd > 0 ? s->given.tool_fd : -1;
     if (s->policy.tools.count == 0)
         return 0;
-    if (hc_toolbox_new(&s->launch.sup.tools, &s->policy.tools, client, s->ahead, &s->m->tools, &s->m->denials,
-                       err) < 0)
+    if (hc_toolbox_new(&s->launch.sup.tools, &s->policy.tools, client, s->clock_ahead_ns, &s->m->tools,
+                       &s->m->denials, err) < 0)
         return -1;
-    hc_toolbox_stop(s->launch.sup.tools); /* no calls outside runs */
+    hc_toolbox_stop(s->launch.sup.tools); /* tools answer calls only during runs */
     return 0;
 }
 

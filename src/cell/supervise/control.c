@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define CELL_FILTERS  3     /* the first, the reporting one, the job's: cell/filter.h */
+#define CELL_FILTERS  3     /* filters: the first, the reporting one, the job's (cell/filter.h) */
 #define FRAMES_MAX    10000 /* most packets from one cell; the guest's process can send any number */
 #define SPARE_PACKETS 2     /* packets allowed per call of a tool, besides those that its arguments fill */
 
@@ -76,7 +76,7 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
         return;
     }
     struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
-    /* If it has died meanwhile, its pidfd reports it. */
+    /* If the interpreter has died meanwhile, its pidfd reports that. */
     if (send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE &&
         errno != ECONNRESET) {
         hc_loop_fail(s, errno, "let the interpreter begin");
@@ -87,8 +87,9 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
     hc_output_pipe_sync(l, &l->err);
 }
 
-/* -1 with errno, 0 at the end of file. *sender is the process that the kernel names; *passed is a descriptor
- * that came with the packet, which the caller owns from here on. There is room for one only. */
+/* Receive one packet. Returns its bytes, 0 at the end of file, or -1 with errno. *sender is the process that
+ * the kernel names; *passed is a descriptor that came with the packet, which the caller owns from here on.
+ * There is room for one only. */
 static ssize_t receive_packet(int fd, void *data, size_t size, pid_t *sender, int *passed)
 {
     struct hc_packet p = {.fds = passed, .room = 1};
@@ -219,7 +220,7 @@ void hc_control_read(struct hc_loop *l)
     static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK + 1];
     for (int rounds = 0; (rounds < 64 || l->dead) && l->control_open; rounds++) {
         pid_t sender;
-        hc_autofd passed = -1; /* closed, unless handle_packet takes it */
+        hc_autofd passed = -1; /* closed here, unless handle_packet takes it */
         ssize_t n = receive_packet(s->control_fd, packet, sizeof packet, &sender, &passed);
         if (n < 0 && errno == EAGAIN && !l->dead)
             return;
@@ -235,7 +236,7 @@ void hc_control_read(struct hc_loop *l)
         struct hc_error err = {0};
         int type = handle_packet(l, packet, (size_t)n, &passed, &err);
         if (type < 0 && s->session) {
-            if (s->end == HC_END_NONE) /* what follows is no better */
+            if (s->end == HC_END_NONE) /* report only the first error */
                 (void)snprintf(s->protocol, sizeof s->protocol, "%.200s", err.text);
             hc_loop_end(s, HC_END_PROTOCOL);
         } else if (type < 0) {
@@ -249,9 +250,9 @@ void hc_control_read(struct hc_loop *l)
         } else if (type == HC_FRAME_REPORT) {
             hc_early_exit_reported(l);
         } else if (type == HC_FRAME_KEPT) {
-            s->copied = sender;
+            s->kept_sender = sender;
         } else if (type == HC_FRAME_RESUMED) {
-            s->resumed = sender;
+            s->resumed_sender = sender;
         } else if (type == HC_FRAME_RUN) {
             hc_enforce_soft(l);
         } else if (type == HC_FRAME_CHECKED) {
@@ -263,7 +264,7 @@ void hc_control_read(struct hc_loop *l)
 /* Whether the report is a possible result of waitid. */
 static bool is_end(const struct hc_exit_report *r)
 {
-    if (r->cpu_user_us < 0 || r->cpu_system_us < 0 || r->largest < 0)
+    if (r->cpu_user_us < 0 || r->cpu_system_us < 0 || r->interpreter_peak < 0)
         return false;
     if (r->code == CLD_EXITED)
         return r->status >= 0 && r->status <= 255;

@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Fields of /proc/PID/stat (proc_pid_stat(5)); of its flags (include/linux/sched.h). The exit code, the
- * last field, reads as zero without the right to trace the process. */
+/* Indexes of fields in /proc/PID/stat (proc_pid_stat(5)), and two bits of the flags (include/linux/sched.h).
+ * The exit code, the last field, reads as zero without the right to trace the process. */
 enum { FLAGS = 9, UTIME = 14, STIME = 15, FIELDS };
 #define EXITING  0x4   /* PF_EXITING */
-#define SIGNALED 0x400 /* PF_SIGNALED: by a signal, or because another thread has ended all */
+#define SIGNALED 0x400 /* PF_SIGNALED: a signal or another thread has ended all threads */
 
 static int read_stat(pid_t pid, long long out[FIELDS])
 {
@@ -27,10 +27,10 @@ static int read_stat(pid_t pid, long long out[FIELDS])
     (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
     if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
         return -1;
-    char *p = strrchr(text, ')'); /* the name may hold anything */
+    char *p = strrchr(text, ')'); /* the process's name may hold any characters */
     if (!p || !p[1] || !p[2])
         return -1;
-    p += 3; /* the state, a letter */
+    p += 3; /* skip the state, a letter */
     for (int i = 4; i < FIELDS; i++) {
         char *end;
         out[i] = strtoll(p, &end, 10);
@@ -47,8 +47,8 @@ static bool is_same(const struct hc_loop *l)
     return syscall(SYS_pidfd_send_signal, l->interpreter, 0, NULL, 0) == 0;
 }
 
-/* Whether an early exit is possible. Not for programs with several processes, as the first one's end does
- * not show what the others used; nor for sessions and jobs with tools, whose channel stays in use. */
+/* Whether an early exit is possible. Not for programs with several processes, as the end of the first process
+ * does not show what the others used; nor for sessions and jobs with tools, whose channel stays in use. */
 static bool is_simple(const struct hc_supervisor *s)
 {
     return s->adopted && !s->session && !s->tools && !s->learned &&
@@ -78,7 +78,7 @@ void hc_early_exit_reported(struct hc_loop *l)
     (void)snprintf(path, sizeof path, "/proc/%d/status", s->ready_pid);
     const char *text = is_simple(s) && reports_success(s) ? hc_status_read(AT_FDCWD, path) : NULL;
     if (text && is_same(l))
-        s->largest = (int64_t)hc_status_field(text, "VmHWM", 10, 0) * 1024;
+        s->interpreter_peak = (int64_t)hc_status_field(text, "VmHWM", 10, 0) * 1024;
     /* Let the process exit by an end of file: it needs no room in the socket, and no other process can
      * read it away. */
     (void)shutdown(s->control_fd, SHUT_WR);
@@ -110,11 +110,12 @@ bool hc_early_exit(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     long long f[FIELDS];
-    struct hc_exit_report exit = {.code = CLD_EXITED, .status = 0, .largest = s->largest};
+    struct hc_exit_report exit = {.code = CLD_EXITED, .status = 0, .interpreter_peak = s->interpreter_peak};
     if (!is_simple(s) || l->dead)
         return false;
-    hc_control_read(l); /* its last packets may wait unread */
-    if (s->inbox.broken || !s->largest || s->end != HC_END_NONE || s->exit_known || !wrote_nothing(s))
+    hc_control_read(l); /* the program's last packets may wait unread */
+    if (s->inbox.broken || !s->interpreter_peak || s->end != HC_END_NONE || s->exit_known ||
+        !wrote_nothing(s))
         return false;
     if (read_stat(s->ready_pid, f) < 0 || (f[FLAGS] & (EXITING | SIGNALED)) != EXITING ||
         count_time(f, s->ready_pid, &exit) < 0 || !is_same(l))

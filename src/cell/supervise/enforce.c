@@ -11,15 +11,15 @@
 
 void hc_enforce_soft_end(struct hc_loop *l)
 {
-    if (l->soft < 0)
+    if (l->memory_events < 0)
         return;
-    hc_loop_unwatch(l, l->soft);
-    hc_close_fd(&l->soft);
+    hc_loop_unwatch(l, l->memory_events);
+    hc_close_fd(&l->memory_events);
     hc_cgroup_soft_lift(l->s->cgroup);
 }
 
-/* Least bytes between the mark and limits.memory: beyond memory.high the kernel slows a process down
- * before it can take so much more. */
+/* Least bytes between the soft mark and limits.memory: beyond memory.high the kernel slows a process down
+ * before it can take that much more. */
 #define LEAST_ROOM (INT64_C(4) << 20)
 
 static int64_t mark_of(const struct hc_loop *l)
@@ -37,8 +37,8 @@ static void watch_mark(struct hc_loop *l)
     int64_t mark = mark_of(l);
     if (l->dead || s->cgroup->fd < 0 || !mark)
         return;
-    if (hc_cgroup_soft_begin(s->cgroup, mark, &l->soft, &err) < 0 ||
-        hc_loop_watch(l, l->soft, HC_ON_SOFT, EPOLLPRI, &err) < 0) {
+    if (hc_cgroup_soft_begin(s->cgroup, mark, &l->memory_events, &err) < 0 ||
+        hc_loop_watch(l, l->memory_events, HC_ON_SOFT, EPOLLPRI, &err) < 0) {
         (void)snprintf(s->no_soft, sizeof s->no_soft, "%.159s", err.text);
         hc_enforce_soft_end(l);
     }
@@ -62,13 +62,13 @@ void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
 void hc_enforce_soft_check(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
-    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->soft, mark_of(l)))
+    if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->memory_events, mark_of(l)))
         return;
     if (l->last_mark) {
         hc_loop_end(s, HC_END_MEMORY);
         return;
     }
-    hc_enforce_soft_end(l); /* the program may use the rest to end in; at limits.memory the kernel kills it */
+    hc_enforce_soft_end(l); /* above the mark the program may clean up; the kernel kills it at the limit */
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
     l->last_mark = s->session;
     if (l->last_mark)
@@ -82,7 +82,7 @@ void hc_enforce_soft_check(struct hc_loop *l)
 #define QUICK      (INT64_C(8) << 20)
 #define SOONEST_MS 2 /* least ms between samples */
 
-/* Milliseconds to the next sample: before the cell can have taken the memory that is left. */
+/* Milliseconds to the next sample: until then the cell should not exceed limits.memory by more than SLACK. */
 static int64_t next_sample_ms(const struct hc_limits *limits, int64_t used, int64_t before)
 {
     int64_t ms = (limits->memory + SLACK - used) / FASTEST;

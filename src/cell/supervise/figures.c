@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* Open the figure's file as results are collected: follow no link, and take only a regular file that is
- * not larger than limits.figure_size allows. */
+/* Open the figure's file with the care that collecting takes: follow no link, and take only a regular file
+ * that is not larger than limits.figure_size allows. */
 static int open_figure(const struct hc_supervisor *s, struct hc_figure *f)
 {
     struct stat st;

@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Measured with Linux 6.18. Only numbers above the FREE_ ones are charged, so that an ordinary program is
- * charged for its own pages only. */
+/* Kernel memory in bytes that objects of a cell hold, measured with Linux 6.18. Only objects beyond the FREE_
+ * numbers are charged, so that an ordinary program is charged for its own pages only. */
 #define PIPE_BYTES    (INT64_C(64) << 10) /* largest buffer of a pipe without privileges */
 #define WAIT_BYTES    256                 /* one descriptor in an epoll set */
 #define MAPPING_BYTES 400 /* one mapping with its name and its entries in the anon_vma lists */
@@ -114,7 +114,7 @@ int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
     return beyond(count, FREE_SOCKETS, socket_bytes()) + h->tcp_bytes;
 }
 
-/* ---- a process that goes on while it is looked at ---- */
+/* ---- a process that runs while it is examined ---- */
 
 #define MEANWHILE 256 /* open files between checks of a process's growth; each takes some microseconds */
 
@@ -130,9 +130,9 @@ static bool has_outgrown_limit(struct hc_held *h, int proc, const char *at, int6
     return now > h->limit;
 }
 
-/* ---- pipes and waits ---- */
+/* ---- pipes and epoll entries ---- */
 
-/* Pipes of a cell whose inodes are noted; more are charged each time that they are met. */
+/* Most pipes of a cell whose inodes are noted; a further pipe is charged for each of its descriptors. */
 #define MOST_PIPES 16384
 static uint64_t pipes[MOST_PIPES];
 
@@ -155,7 +155,7 @@ static void add_pipe(struct hc_held *h, uint64_t inode)
     if (inode && h->pipes < MOST_PIPES)
         pipes[h->pipes++] = inode;
     else
-        h->rest += PIPE_BYTES;
+        h->other_bytes += PIPE_BYTES;
 }
 
 /* Classify a descriptor from its fdinfo, which is readable without the right to open the file. A named
@@ -168,14 +168,14 @@ static void add_file(struct hc_held *h, int dir, const char *name, int64_t pipe_
     if ((int64_t)hc_status_field(text, "mnt_id", 10, 0) == pipe_mount)
         add_pipe(h, hc_status_field(text, "ino", 10, 0));
     else if (strstr(text, "\ntfd:") && strlen(text) < sizeof text - 2)
-        h->waits++;
+        h->epolls_read++;
     else if (strstr(text, "\ntfd:"))
-        h->crowds++;
+        h->epolls_crowded++;
     else if (strncmp(text, "pos:\t0\n", 7) == 0)
         h->unread++;
 }
 
-/* If the descriptors cannot be listed, charge the most that they can hold. */
+/* Charge the memory behind a process's descriptors; if they cannot be listed, the most that they can hold. */
 static void add_files(struct hc_held *h, int proc, const char *at, int64_t most, int64_t before)
 {
     static int64_t pipe_mount = -1;
@@ -186,21 +186,21 @@ static void add_files(struct hc_held *h, int proc, const char *at, int64_t most,
     int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {
-        h->rest += errno == ENOENT || errno == ESRCH ? 0 : most * PIPE_BYTES;
+        h->other_bytes += errno == ENOENT || errno == ESRCH ? 0 : most * PIPE_BYTES;
         hc_close_fd(&fd);
         return;
     }
-    int64_t waits = h->waits, crowds = h->crowds, count = 0;
+    int64_t waits = h->epolls_read, crowds = h->epolls_crowded, count = 0;
     for (struct dirent *e; (e = readdir(dir));) {
         if (e->d_name[0] != '.')
             add_file(h, dirfd(dir), e->d_name, pipe_mount);
         if (++count % MEANWHILE == 0 && has_outgrown_limit(h, proc, at, before))
             break;
     }
-    h->rest += (h->waits - waits) * most * WAIT_BYTES;
+    h->other_bytes += (h->epolls_read - waits) * most * WAIT_BYTES;
     /* An epoll has one entry per file and descriptor number: a process that moves few files from number to
      * number can make many entries. */
-    h->rest += (h->crowds - crowds) * most * most * WAIT_BYTES;
+    h->other_bytes += (h->epolls_crowded - crowds) * most * most * WAIT_BYTES;
     (void)closedir(dir);
 }
 
@@ -222,10 +222,10 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
     return lines;
 }
 
-/* ---- a look ---- */
+/* ---- one look at a cell ---- */
 
 #define FIRST_US   100000 /* us to the first look: most jobs end before */
-#define SHARE      100    /* 1/SHARE: the most of all time that looks take while the estimate is steady */
+#define SHARE      100    /* looks take at most 1/SHARE of the time while the estimate is steady */
 #define UNSURE     3 /* pause, in durations of the last look, while only the host's free memory shrinks */
 #define LONGEST_US 200000 /* most us between looks: pipes and sockets can be filled within seconds */
 #define STEP       (INT64_C(12) << 20) /* loss of the host's free memory in bytes that starts a look */
@@ -264,7 +264,7 @@ void hc_held_begin(struct hc_held *h, int64_t limit)
     h->limit = limit;
     h->begun_us = hc_now_us();
     h->host_bytes = taken_of_host(); /* memory taken during this look counts for the next */
-    h->mappings = h->waits = h->crowds = h->pipes = h->unread = h->rest = 0;
+    h->mappings = h->epolls_read = h->epolls_crowded = h->pipes = h->unread = h->other_bytes = 0;
 }
 
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status)
@@ -296,7 +296,7 @@ void hc_held_end(struct hc_held *h)
 {
     int64_t now_us = hc_now_us(), took_us = now_us - h->begun_us;
     int64_t bytes = beyond(h->mappings, FREE_MAPPINGS, MAPPING_BYTES) + count_pipes(h->pipes) * PIPE_BYTES +
-                    beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->rest;
+                    beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->other_bytes;
     bool grows = bytes > h->bytes + MIN(h->bytes / 4, STEP);
     int64_t unsure_us = took_us * UNSURE, idle_us = MIN(MAX(took_us * SHARE, FIRST_US), LONGEST_US);
     h->due_us = now_us + (grows ? took_us : MAX(idle_us, unsure_us));

@@ -23,8 +23,9 @@ struct hc_held {
     int64_t limit; /* of memory in bytes: a process with more pages is not examined further */
     int64_t grown; /* by how many bytes the pages of the last process grew while it was examined */
     int64_t begun_us, mappings, pipes, unread; /* start of the look (likewise); numbers of objects */
-    int64_t rest;                              /* bytes charged for other reasons */
-    int64_t waits, crowds; /* number of epolls whose descriptors were all read; of epolls with more */
+    int64_t other_bytes;                       /* bytes charged for other reasons */
+    int64_t epolls_read,
+        epolls_crowded; /* number of epolls whose descriptors were all read; of epolls with more */
 };
 
 /* Whether a look is due; begin one (`limit`: limits.memory in bytes), then call hc_held_add for each process,

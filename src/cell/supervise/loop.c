@@ -66,22 +66,22 @@ void hc_loop_kill(struct hc_supervisor *s)
 }
 
 #define COPIES_EVERY_US 100000 /* least us between measurements of the copies */
-#define COPIES_SHARE    20     /* measuring the copies takes at most one part in so many of all time */
+#define COPIES_SHARE    20     /* measuring the copies takes at most 1/COPIES_SHARE of the time */
 
 /* Bytes that the waiting copies do not share with the run. The sum over all processes counts shared pages
- * several times; only if that sum is above the limit are the pages counted exactly. If they cannot be, the
- * sum counts. */
+ * several times; only if that sum is above the limit are the pages counted exactly. If that fails, the sum
+ * counts. */
 static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t all)
 {
     int64_t begun = hc_now_us();
     if (all <= s->policy->limits.memory)
         return 0;
-    if (begun < s->look_us)
+    if (begun < s->copies_due_us)
         return s->copies_memory;
     int64_t below = hc_watch_memory_below(s->pid);
     s->copies_memory = MAX((below < 0 ? all : below) - run, 0);
     int64_t took = hc_now_us() - begun;
-    s->look_us = begun + MAX(COPIES_EVERY_US, took * COPIES_SHARE);
+    s->copies_due_us = begun + MAX(COPIES_EVERY_US, took * COPIES_SHARE);
     return s->copies_memory;
 }
 
@@ -91,8 +91,8 @@ static bool has_ended(int pidfd)
     return poll(&ended, 1, 0) != 0;
 }
 
-/* With hidepid (proc(5)) /proc hides other users' processes: a living process without a task is such a
- * one. */
+/* With hidepid (proc(5)) /proc hides other users' processes: a living process that seems to have no task is
+ * hidden. */
 static void sample(pid_t pid, int pidfd, struct hc_held *held, struct hc_sample *out)
 {
     hc_watch_sample(pid, held, out);

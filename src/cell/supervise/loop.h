@@ -43,14 +43,14 @@ struct hc_loop {
     /* The channel is not at its end; nor the status socket; the cell has ended. */
     bool control_open, status_open, dead;
     int interpreter;    /* pidfd of the process that said READY, owned; -1: not yet */
-    int soft;           /* memory.events, owned, while memory.high is set; else -1 */
-    bool last_mark;     /* l->soft watches the mark at which a session's run is ended */
+    int memory_events;  /* memory.events, owned, while memory.high is set; else -1 */
+    bool last_mark;     /* l->memory_events watches the mark at which a session's run is ended */
     bool warned_memory; /* the program was sent the warning about its memory, which comes once */
     int64_t watch_ms;   /* interval of the ticker, in ms */
-    int pace;       /* timer for slow answers to refused calls, owned; -1: they are answered as they come */
-    int64_t frames; /* packets received so far, in a session in this run */
-    bool answering; /* answers of tools wait for the cell to read */
-    bool woken;     /* a session's owner wants to be asked what is new; the session sets it back */
+    int answer_timer; /* timer for slow answers to refused calls, owned; -1: they are answered as they come */
+    int64_t frames;   /* packets received so far, in a session in this run */
+    bool answering;   /* answers of tools wait for the cell to read */
+    bool woken;       /* a session's owner wants to be asked what is new; the session sets it back */
 };
 
 /* Add, change and remove a descriptor in the loop's epoll; `fd` stays the caller's. */

@@ -22,7 +22,7 @@
 #define PACE_MS      100
 #define PACE_ANSWERS 16
 
-/* ---- end ---- */
+/* ---- the end of a cell ---- */
 
 /* The wait status goes only to the process's parent, the zygote. The first process exits by itself only
  * after it has reported how the interpreter ended; without a report it was killed. */
@@ -147,7 +147,7 @@ static void slow_down_answers(struct hc_loop *l)
     hc_autofd timer = hc_loop_timer(PACE_MS, PACE_MS, &ignored);
     if (timer < 0 || hc_loop_watch(l, timer, HC_ON_PACE, EPOLLIN, &ignored) < 0)
         return;
-    l->pace = hc_take(&timer);
+    l->answer_timer = hc_take(&timer);
     hc_loop_unwatch(l, l->s->listener.fd);
 }
 
@@ -247,7 +247,7 @@ static void handle(struct hc_loop *l, const struct epoll_event *event, const str
         answer_refused(l, event->events);
         break;
     case HC_ON_PACE:
-        hc_loop_drain_timer(l->pace);
+        hc_loop_drain_timer(l->answer_timer);
         answer_waiting_calls(l->s, PACE_ANSWERS);
         break;
     case HC_ON_PIDFD:
@@ -330,7 +330,7 @@ static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct h
 {
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
-    l->interpreter = l->pace = l->soft = -1;
+    l->interpreter = l->answer_timer = l->memory_events = -1;
     l->control_open = l->status_open = true;
     l->out = hc_output_pipe_new(s->stdout_fd, s->pass_stdout, limits->stdout_bytes, s->out, HC_ON_STDOUT,
                                 HC_ON_PASS_OUT);
@@ -341,8 +341,8 @@ static int supervise(struct hc_loop *l, const struct hc_timers *timers, struct h
     hc_output_pipe_finish(&l->out);
     hc_output_pipe_finish(&l->err);
     hc_close_fd(&l->interpreter);
-    hc_close_fd(&l->pace);
-    hc_close_fd(&l->soft);
+    hc_close_fd(&l->answer_timer);
+    hc_close_fd(&l->memory_events);
     return rc;
 }
 

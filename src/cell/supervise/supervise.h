@@ -74,9 +74,10 @@ struct hc_supervisor {
     struct hc_inbox inbox;       /* body: the rejection or the report */
     struct hc_buf checked;       /* body of HC_FRAME_CHECKED; empty: it did not come */
     char protocol[256];          /* how the guest's process broke the protocol; empty if it did not */
-    pid_t copied, resumed; /* last sender of HC_FRAME_KEPT; of HC_FRAME_RESUMED; pids on the host, 0: none */
-    int64_t largest;       /* peak memory of the interpreter, in bytes, when it had reported; 0: unknown */
-    bool exit_known;       /* `exit` is filled */
+    pid_t kept_sender,
+        resumed_sender; /* last sender of HC_FRAME_KEPT; of HC_FRAME_RESUMED; pids on the host, 0: none */
+    int64_t interpreter_peak; /* peak memory of the interpreter, in bytes, when it had reported; 0: unknown */
+    bool exit_known;          /* `exit` is filled */
     struct hc_exit_report exit; /* how the interpreter ended */
     bool ended_before;          /* a session's process ended before this run began */
     bool killed_at_rest;        /* a session's process was killed while it was stopped between runs */
@@ -90,7 +91,7 @@ struct hc_supervisor {
     int64_t memory_peak, tasks_peak, cpu_user_us, cpu_system_us;
     /* A session without a cgroup: bytes that the waiting copies do not share with the run; earliest time to
      * measure them again (CLOCK_MONOTONIC, us). */
-    int64_t copies_memory, look_us;
+    int64_t copies_memory, copies_due_us;
     /* Without a cgroup: bytes, and processes and threads, at the last sample. */
     int64_t memory_now, tasks_now;
     struct hc_held held;           /* without a cgroup: estimate of kernel memory */

@@ -21,12 +21,12 @@ static int64_t status_field(const char *text, const char *key)
 
 /* Whether the memory of a process or thread could be read. */
 enum sight {
-    SEEN,  /* it was read */
-    NONE,  /* it has no memory: it exits, or is dead */
-    HIDDEN /* unknown: reading failed */
+    SEEN,  /* its memory was read */
+    NONE,  /* the process has no memory: it exits, or is dead */
+    HIDDEN /* reading failed: its memory is unknown */
 };
 
-#define AT_MAX 32 /* bytes of "task/TID/", or nothing, with its NUL */
+#define AT_MAX 32 /* bytes of "task/TID/" or "", with the NUL */
 
 static enum sight sight_of_error(void)
 {
@@ -72,8 +72,8 @@ static enum sight ask_threads(int proc, char at[AT_MAX], const char **text, long
 
 #define LOOKS 16 /* most readings of one process's list of threads */
 
-/* Repeat while new threads appear: an exiting process makes none. A living process whose threads each end
- * before their status can be read counts as HIDDEN. */
+/* Look for such a thread again while new threads appear: an exiting process makes none. A living process
+ * whose threads each end before their status can be read counts as HIDDEN. */
 static enum sight find_thread(int proc, char at[AT_MAX], const char **text)
 {
     enum sight sight = NONE;
@@ -217,7 +217,7 @@ static int64_t part_of(int proc)
         return (status_field(text, "Pss_Anon") + status_field(text, "Pss_Shmem") +
                 status_field(text, "SwapPss")) *
                1024;
-    /* 0 if it has just ended. On kernels without smaps_rollup the memory is unknown. */
+    /* 0 if the process has just ended. On kernels without smaps_rollup the memory is unknown. */
     return sight_of_error() == NONE && access("/proc/self/smaps_rollup", R_OK) == 0 ? 0 : -1;
 }
 

@@ -97,7 +97,7 @@ void hc_tool_release(struct hc_toolbox *tb, struct slot *s)
     s->phase = FREE;
 }
 
-/* Free the slot, or if a command runs, kill it first; the answer does not wait for that. */
+/* Free the slot. If a command runs in it, kill the command first; the answer does not wait for its end. */
 static void release_or_kill(struct hc_toolbox *tb, struct slot *s)
 {
     if (s->phase != RUNS) {
@@ -107,7 +107,7 @@ static void release_or_kill(struct hc_toolbox *tb, struct slot *s)
     hc_tool_unwatch(tb, s->command.in);
     hc_tool_unwatch(tb, s->command.out);
     hc_tool_unwatch(tb, s->command.err);
-    hc_command_kill(&s->command);
+    hc_tool_command_kill(&s->command);
     s->phase = DYING;
 }
 
@@ -158,7 +158,7 @@ void hc_tool_answer_call(struct hc_toolbox *tb, struct slot *s, const char *json
 
 void hc_tool_answer_command(struct hc_toolbox *tb, struct slot *s)
 {
-    const struct hc_command *c = &s->command;
+    const struct hc_tool_command *c = &s->command;
     char message[256];
     if (c->too_long)
         answer_too_long(tb, s);

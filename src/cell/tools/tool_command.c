@@ -19,26 +19,25 @@
 #define KEEPER_FD  3  /* the keeper's end of the socket to the launcher */
 #define READS      16 /* most reads of one stream in one round of the loop */
 
-/* ---- the keeper: forked, never executed; system calls alone, as there may be threads in the launcher ----
- */
+/* ---- the keeper: forked from a launcher that may have threads, so it makes system calls only ---- */
 
 static _Noreturn void execute(char *const *words)
 {
     sigset_t none;
     sigemptyset(&none);
     for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_DFL); /* else ignored signals would stay ignored */
+        (void)signal(number, SIG_DFL); /* else the command would inherit ignored signals */
     (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the keeper be killed */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* end with the keeper, should that be killed */
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)fcntl(KEEPER_FD, F_SETFD, FD_CLOEXEC);
     (void)execv(words[0], words);
-    struct hc_command_end end = {.code = 0, .status = errno};
+    struct hc_tool_command_end end = {.code = 0, .status = errno};
     (void)send(KEEPER_FD, &end, sizeof end, MSG_NOSIGNAL);
     _exit(127);
 }
 
-/* Put the command's three ends and the socket at their numbers, and close everything else. */
+/* Give the command's standard streams and the socket their numbers, and close all other descriptors. */
 static void arrange_descriptors(int in, int out, int err, int keeper)
 {
     const int from[] = {in, out, err, keeper};
@@ -85,7 +84,7 @@ static void kill_all(pid_t group)
 }
 
 /* Wait until the command ends (true) or the launcher closes its socket (false). */
-static bool await_end(pid_t pid, struct hc_command_end *end)
+static bool await_end(pid_t pid, struct hc_tool_command_end *end)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd fds[] = {{.fd = pidfd, .events = POLLIN}, {.fd = KEEPER_FD, .events = 0}};
@@ -96,13 +95,13 @@ static bool await_end(pid_t pid, struct hc_command_end *end)
         ;
     if (fds[1].revents || waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
         return false;
-    *end = (struct hc_command_end){.code = info.si_code, .status = info.si_status};
+    *end = (struct hc_tool_command_end){.code = info.si_code, .status = info.si_status};
     return true;
 }
 
 static _Noreturn void run_keeper(char *const *words)
 {
-    struct hc_command_end end;
+    struct hc_tool_command_end end;
     (void)setsid();
     (void)prctl(PR_SET_NAME, "hotcell-tool");
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -114,11 +113,11 @@ static _Noreturn void run_keeper(char *const *words)
     (void)close(1);
     (void)close(2);
     if (pid < 0) {
-        end = (struct hc_command_end){.code = 0, .status = errno};
+        end = (struct hc_tool_command_end){.code = 0, .status = errno};
         (void)send(KEEPER_FD, &end, sizeof end, MSG_NOSIGNAL);
         _exit(127);
     }
-    (void)setpgid(pid, pid); /* the child does the same; whichever is first */
+    (void)setpgid(pid, pid); /* the child does the same, before or after this */
     bool ended = await_end(pid, &end);
     kill_all(pid);
     if (ended)
@@ -154,11 +153,12 @@ static int make_ends(struct ends *e, struct hc_error *err)
     return 0;
 }
 
-int hc_command_start(struct hc_command *c, char *const *words, const char *text, size_t len, size_t max,
-                     struct hc_error *err)
+int hc_tool_command_start(struct hc_tool_command *c, char *const *words, const char *text, size_t len,
+                          size_t max, struct hc_error *err)
 {
     struct ends e;
-    *c = (struct hc_command){.in = -1, .out = -1, .err = -1, .keeper = -1, .pidfd = -1, .output.max = max};
+    *c = (struct hc_tool_command){
+        .in = -1, .out = -1, .err = -1, .keeper = -1, .pidfd = -1, .output.max = max};
     if (hc_buf_add(&c->input, text, len) < 0)
         return hc_fail(err, ENOMEM, "run %s", words[0]);
     int rc = make_ends(&e, err);
@@ -177,7 +177,7 @@ int hc_command_start(struct hc_command *c, char *const *words, const char *text,
     if (rc < 0) {
         close_ends(&e);
         hc_buf_finish(&c->input);
-        *c = (struct hc_command){0};
+        *c = (struct hc_tool_command){0};
         return -1;
     }
     c->in = hc_take(&e.in[1]);
@@ -188,7 +188,7 @@ int hc_command_start(struct hc_command *c, char *const *words, const char *text,
     return 0;
 }
 
-void hc_command_write(struct hc_command *c)
+void hc_tool_command_write(struct hc_tool_command *c)
 {
     while (c->in >= 0 && c->written < c->input.len) {
         ssize_t n = TEMP_FAILURE_RETRY(write(c->in, c->input.data + c->written, c->input.len - c->written));
@@ -222,34 +222,35 @@ static bool read_stream(int *fd, struct hc_buf *out, size_t max, bool all)
     return fits;
 }
 
-void hc_command_read(struct hc_command *c)
+void hc_tool_command_read(struct hc_tool_command *c)
 {
     if (!read_stream(&c->out, &c->output, c->output.max, c->ended))
         c->too_long = true;
     (void)read_stream(&c->err, &c->errors, HC_COMMAND_ERRORS, c->ended);
 }
 
-void hc_command_hear_end(struct hc_command *c)
+void hc_tool_command_hear_end(struct hc_tool_command *c)
 {
-    struct hc_command_end end;
+    struct hc_tool_command_end end;
     ssize_t n = c->keeper < 0 ? 0 : TEMP_FAILURE_RETRY(recv(c->keeper, &end, sizeof end, MSG_DONTWAIT));
     /* A keeper that reports nothing was killed. */
-    c->end = n == (ssize_t)sizeof end ? end : (struct hc_command_end){.code = CLD_KILLED, .status = SIGKILL};
+    c->end =
+        n == (ssize_t)sizeof end ? end : (struct hc_tool_command_end){.code = CLD_KILLED, .status = SIGKILL};
     c->ended = true;
-    hc_command_read(c); /* no process is left that could write: the pipes hold the rest */
+    hc_tool_command_read(c); /* no process is left that could write: the pipes hold the rest */
 }
 
-void hc_command_kill(struct hc_command *c)
+void hc_tool_command_kill(struct hc_tool_command *c)
 {
     hc_close_fd(&c->keeper);
 }
 
-void hc_command_finish(struct hc_command *c, int patience_ms)
+void hc_tool_command_finish(struct hc_tool_command *c, int patience_ms)
 {
     if (c->pid <= 0)
         return;
     struct pollfd ending = {.fd = c->pidfd, .events = POLLIN};
-    hc_command_kill(c);
+    hc_tool_command_kill(c);
     if (TEMP_FAILURE_RETRY(poll(&ending, 1, patience_ms)) == 1)
         (void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
     hc_close_fd(&c->pidfd);
@@ -259,5 +260,5 @@ void hc_command_finish(struct hc_command *c, int patience_ms)
     hc_buf_finish(&c->input);
     hc_buf_finish(&c->output);
     hc_buf_finish(&c->errors);
-    *c = (struct hc_command){0};
+    *c = (struct hc_tool_command){0};
 }

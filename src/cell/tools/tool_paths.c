@@ -48,7 +48,7 @@ static int open_below(int dir, const char *path, uint64_t flags)
     return hc_openat2(dir, path, &how);
 }
 
-/* The path of an open file, as the kernel names it, with `last` appended. Owned by the caller. */
+/* The kernel's path of an open file, with `last` appended. Owned by the caller. */
 static char *name_of(int fd, const char *last, struct hc_error *err)
 {
     char link[40], place[PATH_MAX], *out = NULL;
@@ -126,7 +126,7 @@ int hc_tool_path_resolve(void *ctx, const struct hc_tool_path *path, const char 
         return refuse_place(path, value, err);
     for (char **below = path->below; *below; below++) {
         if (make_absolute(*below, dir) < 0 || !realpath(dir, real))
-            continue; /* a place that does not exist holds nothing */
+            continue; /* a directory that does not exist has no files */
         const char *rest = rest_below(wanted, real);
         if (!rest) /* compare with the directory as the policy names it, which may be a symbolic link */
             rest = rest_below(wanted, dir);

@@ -57,7 +57,7 @@ static void fail_late_calls(struct hc_toolbox *tb)
     }
 }
 
-/* ---- the beginning of a call ---- */
+/* ---- starting calls ---- */
 
 static const struct usage *usage_of(const struct hc_toolbox *tb, const struct hc_tool *tool)
 {
@@ -73,14 +73,14 @@ static void start_command(struct hc_toolbox *tb, struct slot *s)
     for (size_t i = 1; s->tool->command[i]; i++)
         words[i] = s->tool->command[i];
     (void)hc_buf_fmt(&text, "{\"name\": \"%s\", \"arguments\": %s}\n", s->tool->name, s->arguments.data);
-    if (text.failed ||
-        hc_command_start(&s->command, words, text.data, text.len, (size_t)s->tool->result_bytes, &err) < 0) {
+    if (text.failed || hc_tool_command_start(&s->command, words, text.data, text.len,
+                                             (size_t)s->tool->result_bytes, &err) < 0) {
         hc_tool_fail_call(tb, s, HC_TOOL_ERROR, "the tool could not be started");
         return;
     }
     s->phase = RUNS;
     s->end_us = hc_now_us() + s->tool->timeout_ms * 1000;
-    struct hc_command *c = &s->command;
+    struct hc_tool_command *c = &s->command;
     if (hc_tool_watch(tb, c->in, EPOLLOUT, source) < 0 || hc_tool_watch(tb, c->out, EPOLLIN, source) < 0 ||
         hc_tool_watch(tb, c->err, EPOLLIN, source) < 0 || hc_tool_watch(tb, c->pidfd, EPOLLIN, source) < 0)
         hc_tool_fail_call(tb, s, HC_TOOL_ERROR, "the tool could not be watched");
@@ -142,7 +142,7 @@ void hc_tool_start_queued(struct hc_toolbox *tb)
     set_timer(tb);
 }
 
-/* What has been read makes room for calls that wait, whose ends may be answers again. */
+/* Answers that were sent make room for waiting calls. Some of those may be answered at once: send again. */
 bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd)
 {
     bool left = hc_tool_send_answers(tb, control_fd);
@@ -185,7 +185,7 @@ static void work_client(struct hc_toolbox *tb)
         lose_client(tb, &err);
 }
 
-static bool has_ended(const struct hc_command *c)
+static bool has_ended(const struct hc_tool_command *c)
 {
     siginfo_t info = {0};
     return waitid(P_PIDFD, (id_t)c->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
@@ -193,22 +193,22 @@ static bool has_ended(const struct hc_command *c)
 
 static void work_command(struct hc_toolbox *tb, struct slot *s)
 {
-    struct hc_command *c = &s->command;
+    struct hc_tool_command *c = &s->command;
     if (s->phase != RUNS && s->phase != DYING)
         return;
     if (s->phase == RUNS) {
-        hc_command_write(c);
-        hc_command_read(c);
+        hc_tool_command_write(c);
+        hc_tool_command_read(c);
         if (c->too_long)
             hc_tool_answer_command(tb, s);
     }
     if (!has_ended(c))
         return;
     if (s->phase == RUNS) {
-        hc_command_hear_end(c);
+        hc_tool_command_hear_end(c);
         hc_tool_answer_command(tb, s);
     }
-    hc_command_finish(c, 0);
+    hc_tool_command_finish(c, 0);
     hc_tool_release(tb, s);
 }
 

@@ -27,15 +27,15 @@ enum phase {
 
 /* One call that is not answered yet. */
 struct slot {
-    enum phase phase;           /* state of the slot */
-    uint32_t id;                /* number of the call in the cell, as its frame has it */
-    uint32_t client_id;         /* number of the call for the client; never used twice */
-    const struct hc_tool *tool; /* the tool that is called, of hc_toolbox.tools */
-    size_t entry;               /* index of the call in the log, or NOT_LISTED */
-    int64_t begun_us;           /* time at which the call came (CLOCK_MONOTONIC, us) */
-    int64_t end_us;             /* its deadline (CLOCK_MONOTONIC, us), set in RUNS and WITH_CLIENT */
-    struct hc_buf arguments;    /* JSON, as the tool gets them; owned */
-    struct hc_command command;  /* in RUNS and DYING; owned */
+    enum phase phase;               /* state of the slot */
+    uint32_t id;                    /* number of the call in the cell, as its frame has it */
+    uint32_t client_id;             /* number of the call for the client; never used twice */
+    const struct hc_tool *tool;     /* the tool that is called, of hc_toolbox.tools */
+    size_t entry;                   /* index of the call in the log, or NOT_LISTED */
+    int64_t begun_us;               /* time at which the call came (CLOCK_MONOTONIC, us) */
+    int64_t end_us;                 /* its deadline (CLOCK_MONOTONIC, us), set in RUNS and WITH_CLIENT */
+    struct hc_buf arguments;        /* JSON, as the tool gets them; owned */
+    struct hc_tool_command command; /* in RUNS and DYING; owned */
 };
 
 /* A tool's use by this job. */

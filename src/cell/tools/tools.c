@@ -28,7 +28,7 @@ struct refusal {
 static bool set_refusal(struct refusal *r, const char *rule, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Fill the refusal; always false. */
+/* Fill in the refusal. Always returns false, as the checks do if a call fails them. */
 static bool set_refusal(struct refusal *r, const char *rule, const char *hint, const char *fmt, ...)
 {
     va_list ap;
@@ -106,7 +106,7 @@ static size_t note_call(struct hc_toolbox *tb, const struct hc_tool_call *call, 
     struct hc_tool_entry *e = hc_tool_log_add(tb->log, call->name, call->source, call->source_len, refused);
     if (!e)
         return NOT_LISTED;
-    e->status = HC_TOOL_ENDED; /* until the call has another end */
+    e->status = HC_TOOL_ENDED; /* stays so unless the call ends in another way */
     hc_clock_text(tb->ahead, e->started);
     return (size_t)(e - tb->log->items);
 }
@@ -177,7 +177,7 @@ int hc_toolbox_call(struct hc_toolbox *tb, const char *text, size_t len, struct 
     return rc;
 }
 
-/* ---- beginning and end ---- */
+/* ---- starting and stopping a toolbox ---- */
 
 /* Find the program as a shell would. */
 static bool find_program(const char *name, char out[PATH_MAX])
@@ -284,7 +284,7 @@ void hc_toolbox_stop_and_wait(struct hc_toolbox *tb)
         struct slot *s = &tb->slots[i];
         int64_t left = (until - hc_now_us()) / 1000;
         if (s->phase == DYING)
-            hc_command_finish(&s->command, (int)MAX(left, 0));
+            hc_tool_command_finish(&s->command, (int)MAX(left, 0));
         if (s->phase != FREE)
             hc_tool_release(tb, s);
     }

@@ -492,7 +492,7 @@ int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX],
 }
 
 struct name_search {
-    const char *id; /* of a tree */
+    const char *id; /* ID of the tree */
     int count;      /* names of this tree so far */
 };
 
@@ -537,7 +537,7 @@ int hc_tree_remove(const char *name, struct hc_error *err)
                                    : 0;
 }
 
-/* ---- looking ---- */
+/* ---- listing and verifying trees ---- */
 
 static int for_each_unnamed(const char *state, hc_tree_visitor *each, void *ctx, const struct lines *named,
                             struct hc_error *err)
@@ -595,8 +595,8 @@ int hc_tree_each(hc_tree_visitor *each, void *ctx, struct hc_error *err)
     return 0;
 }
 
-/* Compare two sorted texts, and print the lines that are in only one of them. A changed entry is printed
- * once for each. */
+/* Compare two sorted texts, and print the lines that only one of them has. A changed entry is printed once
+ * for each text. */
 static int report_differences(char *want, char *have, FILE *out)
 {
     int count = 0;

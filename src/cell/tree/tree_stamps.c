@@ -21,11 +21,11 @@
  * order, as the file is valid on one host only. */
 struct head {
     char magic[8];
-    char id[HC_SHA256_HEX];  /* of the tree */
+    char id[HC_SHA256_HEX];  /* ID of the tree */
     char sum[HC_SHA256_HEX]; /* SHA-256 of all that follows the head */
     uint64_t self;           /* inode of this file: a copy of it has another */
     uint64_t count, core;    /* number of records, and of the core ones, which come first */
-    uint64_t paths;          /* bytes of all paths */
+    uint64_t paths;          /* bytes of all paths together */
 };
 
 struct record { /* one entry's stamp; members as lstat(2) gives them */
@@ -51,7 +51,7 @@ static const char *path_of(const struct hc_stamps *s, const struct record *r)
     return (const char *)(records_of(s) + s->count) + (r->path < head_of(s)->paths ? r->path : 0);
 }
 
-/* ---- taking ---- */
+/* ---- taking stamps ---- */
 
 /* The size of a directory depends on the file system, and is left out. */
 static struct record stamp_of(const struct stat *st)
@@ -220,7 +220,7 @@ int hc_stamps_keep(int dir, const char *id, struct hc_buf *taken, struct hc_erro
     return rc;
 }
 
-/* ---- opening ---- */
+/* ---- opening a stamps' file ---- */
 
 static int fail_damaged(const struct hc_stamps *s, struct hc_error *err)
 {
@@ -307,7 +307,7 @@ const char *hc_stamps_sum(const struct hc_stamps *s)
     return head_of(s)->sum;
 }
 
-/* ---- checking ---- */
+/* ---- checking entries ---- */
 
 static int fail_changed(const struct hc_stamps *s, const char *path, const char *what, struct hc_error *err)
 {

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FILES 10 /* most files that a policy extends, with its own */
+#define MOST_FILES 10 /* most files of a policy: its own, and those that it extends */
 
 /* A file that a cached policy was made from. */
 struct origin_file {
     char *name, *from, *file; /* as for hc_policy_reader, owned; `from` NULL for the first */
-    struct hc_buf text;       /* its content; owned */
+    struct hc_buf text;       /* content of the file; owned */
 };
 
 struct hc_cached_policy_origin {
-    char *tenant;                                   /* of the job; owned; NULL: none */
+    char *tenant;                                   /* tenant of the job; owned; NULL: none */
     bool sent;                                      /* a client sent the job */
     struct hc_limits max;                           /* if `sent`: the sender's maxima */
     struct hc_override overrides[HC_MAX_OVERRIDES]; /* limits that the job asked for; texts owned */
@@ -59,7 +59,7 @@ void hc_policy_cache_drop(struct hc_cached_policy *k)
     free(k);
 }
 
-/* ---- to find one again ---- */
+/* ---- finding a policy in the cache ---- */
 
 static bool is_same_text(const char *a, const char *b)
 {
@@ -118,7 +118,7 @@ static struct hc_cached_policy *find_cached(struct hc_policy_cache *l, const str
     return NULL;
 }
 
-/* ---- to work one out ---- */
+/* ---- working out a policy ---- */
 
 /* A hc_policy_reader that also notes in the origin every file that it reads. */
 static int read_and_note(void *ctx, const char *name, const char *from, struct hc_buf *text, char **file,

@@ -32,7 +32,8 @@ static void drop_cell(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
     hc_parked_init(&s->cell);
 }
 
-/* Stop the slot's zygote and cell, and count the zygote in `*why`. The slot keeps its number of requests. */
+/* Stop the slot's zygote and cell, and count the zygote in the counter `*why`. The slot keeps its number of
+ * requests. */
 static void stop_zygote(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
 {
     drop_cell(w, s, &w->counts.cells_expired);
@@ -199,7 +200,7 @@ void hc_warm_finish(struct hc_warm *w)
         stop_zygote(w, &w->slots[i], &w->counts.zygotes_idle);
 }
 
-/* ---- one job ---- */
+/* ---- running one job ---- */
 
 void hc_warm_bury(struct hc_warm_use *use)
 {

@@ -38,7 +38,7 @@ struct hc_zygote {
     int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
 
-/* ---- start ---- */
+/* ---- starting a zygote ---- */
 
 /* Make a random name for the cgroup of a zygote or of its cell, which have no job's name yet. */
 static int leaf_name(const char *kind, char out[64], struct hc_error *err)
@@ -175,7 +175,7 @@ int hc_zygote_pidfd(const struct hc_zygote *z)
     return z->l.sup.pidfd;
 }
 
-/* ---- park ---- */
+/* ---- making cells that wait ---- */
 
 static bool has_ended(int pidfd)
 {
@@ -232,7 +232,7 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                : 0;
 }
 
-/* Check that each namespace of the new cell is another than the zygote's. The zygote cannot leave its own. */
+/* Check that no namespace of the new cell is the zygote's, which cannot leave its own. */
 static int check_namespaces(struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
 {
     if ((!z->namespaces.inodes[0] && hc_namespaces_read(z->l.sup.pid, &z->namespaces, err) < 0) ||
@@ -335,7 +335,7 @@ static int make_cgroup(const struct hc_zygote *z, struct hc_parked *p, struct hc
     }
     if (leaf_name("warm", name, err) < 0 || hc_cgroup_create(&p->cgroup, &z->l.parent, name, err) < 0)
         return -1;
-    p->cgroup.parent_fd = -1; /* the zygote may be gone before the cell */
+    p->cgroup.parent_fd = -1; /* the zygote, which owns that descriptor, may end before the cell */
     if (hc_cgroup_limit(&p->cgroup, limits, err) < 0)
         return hc_ctx(err, "limit a new cell");
     p->io = hc_cgroup_asks_io(limits) && p->cgroup.io && hc_cgroup_disk_of(&disks, z->l.plan.tree.fd);

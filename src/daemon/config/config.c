@@ -87,14 +87,14 @@ void hc_config_finish(struct hc_config *c)
 
 /* One configuration file that is being read into the struct. */
 struct file {
-    struct hc_config *config;   /* gets what the file says; borrowed, as is `json` */
+    struct hc_config *config;   /* receives what the file says; borrowed, as is `json` */
     const struct hc_json *json; /* the file's document */
     size_t uid_count;           /* ranges of uids of all tenants so far */
 };
 
 typedef int setter(struct file *f, const cJSON *node, struct hc_error *err);
 
-/* A member that is not a single value. */
+/* A member whose value is a list or an object. */
 struct member {
     const char *path; /* its place in the file: "listen" */
     setter *set;      /* reads its value into f->config */
@@ -205,7 +205,7 @@ static int set_allowed(struct file *f, const cJSON *object, struct hc_allowed *o
 
 static const char *const quota_others[] = {"policies", "trees", "max", NULL};
 
-/* Sets the maxima that the object has; the others stay, as a tenant takes them over from "quotas". */
+/* Sets the maxima that the object has. The others stay: a tenant inherits those of "quotas". */
 static int set_max(struct file *f, const cJSON *object, struct hc_limits *max, struct hc_error *err)
 {
     return object ? hc_maxima_read(max, "max", f->json, object, err) : 0;
@@ -230,7 +230,7 @@ static bool whole_uid(double value, uid_t *uid)
     return true;
 }
 
-/* "1000-1999" */
+/* Parses "1000-1999". */
 static bool parse_range(const char *text, struct hc_uid_range *out)
 {
     char *end, *rest;
@@ -469,7 +469,7 @@ static bool is_section(const char *name)
     return false;
 }
 
-#define MAX_NAMES 48 /* most names that a suggestion for a wrong name is chosen from */
+#define MAX_NAMES 48 /* most names among which a suggestion for a misspelt one is sought */
 
 static int set_member(struct file *f, const char *section, const cJSON *node, struct hc_error *err)
 {
@@ -478,7 +478,7 @@ static int set_member(struct file *f, const char *section, const cJSON *node, st
     bool dotted = strchr(node->string, '.') != NULL;
     for (size_t i = 0; i < COUNT(lists) && !dotted; i++)
         if (strcmp(lists[i].path, path) == 0)
-            return 0; /* see apply_file */
+            return 0; /* apply_file sets these */
     const struct hc_option *row = dotted ? NULL : find_row(&hc_config_options, path);
     if (!row) {
         const char *known[MAX_NAMES + 1];

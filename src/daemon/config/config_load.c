@@ -48,7 +48,7 @@ static int default_file(char out[256], struct hc_error *err)
 
 static int default_socket(char out[256], struct hc_error *err)
 {
-    char path[PATH_MAX]; /* of the file */
+    char path[PATH_MAX];
     return hc_daemon_socket(path, err) < 0 ? -1 : join_path(out, path, "", err);
 }
 
@@ -71,11 +71,11 @@ int hc_config_find_places(struct hc_config *c, struct hc_error *err)
     return hc_exit_as(err, HC_EXIT_CONFIG);
 }
 
-/* The file as it was read, for errors that can be found only once the whole file is known. */
+/* The configuration file as it was read, for errors that are found only once all of it is parsed. */
 struct source {
     char path[PATH_MAX];
-    struct hc_buf text;  /* its content; owned */
-    struct hc_json json; /* the document, owned; root NULL: there is no file */
+    struct hc_buf text;  /* content of the file; owned */
+    struct hc_json json; /* parsed `text`, owned; root NULL: there is no file */
 };
 
 static void close_source(struct source *s)
@@ -85,8 +85,8 @@ static void close_source(struct source *s)
     hc_buf_finish(&s->text);
 }
 
-/* The member of a tenant (`of` NULL: of "quotas"), or of that member the member `inner`; NULL: there is none.
- */
+/* Finds a member of the tenant `of` (NULL: of "quotas") or, with `inner`, a member of that member. NULL: the
+ * file does not have it. */
 static const cJSON *find_said(const struct source *s, const char *of, const char *member, const char *inner)
 {
     const cJSON *node = cJSON_GetObjectItemCaseSensitive(s->json.root, of ? "tenants" : "quotas");
@@ -183,9 +183,9 @@ static bool is_listed(char *const *names, const char *name)
     return *names != NULL;
 }
 
-/* The rights of one tenant, or (`of` NULL) of all tenants without their own. */
+/* The rights of one tenant, or (`of` NULL) of all tenants that have no rights of their own. */
 struct grant {
-    const char *of;               /* name of the tenant; NULL: of all without their own */
+    const char *of;               /* name of the tenant; NULL: the rights are those of "quotas" */
     const struct hc_quota *quota; /* borrowed, as is `policies` */
     char *const *policies;        /* names of policies that are allowed; NULL: all */
 };
@@ -217,7 +217,7 @@ static int check_default_policy(const struct source *s, const struct grant *g, c
     if (*policy && said && !is_listed(there, policy))
         return hc_json_fail(&s->json, said, false, err, "policy of %s: there is no policy '%s'", name_of(g),
                             policy);
-    if (!said) /* the tenant has a list of its own, and the policy of "quotas" */
+    if (!said) /* the tenant has its own list of policies, and takes the default policy from "quotas" */
         said = find_said(s, g->of, "policies", NULL);
     if (*policy && said && g->policies && !is_listed(g->policies, policy))
         return hc_json_fail(&s->json, said, false, err, "policy of %s: '%s' is none of its policies",

@@ -1,6 +1,6 @@
 #include "daemon/config/config.h"
 
-#define KIB (INT64_C(1) << 10) /* bytes; so are the next three */
+#define KIB (INT64_C(1) << 10) /* in bytes; so are the next three */
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
 #define TIB (INT64_C(1) << 40)
@@ -64,6 +64,8 @@ static const struct hc_option config_rows[] = {
     {.path = "retention.bytes", .kind = HC_OPT_SIZE, FIELD(retention_bytes), .min = 0, .max = 1024 * TIB,
      .def = 10 * GIB,
      .help = "Total size of the finished jobs and results that are kept; the oldest are deleted first; 0: no limit."},
+    {.path = "uploads.time", .kind = HC_OPT_DURATION, FIELD(uploads_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
+     .help = "How long an upload is kept after its last use: a part that came, or a job or session that named it."},
     {.path = "http.body", .kind = HC_OPT_SIZE, FIELD(http_body), .min = KIB, .max = 16 * GIB, .def = 64 * MIB,
      .help = "Size of the body of one request."},
     {.path = "http.bodies", .kind = HC_OPT_SIZE, FIELD(http_bodies), .min = KIB, .max = TIB, .def = 512 * MIB,
@@ -104,7 +106,7 @@ static const struct hc_option quota_rows[] = {
     {.path = "window", .kind = HC_OPT_DURATION, FIELD(window_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
      .help = "Length of the window of cpu_seconds and gb_seconds: use that is longer ago does not count."},
     {.path = "stored_bytes", .kind = HC_OPT_SIZE, FIELD(stored_bytes), .min = 0, .max = 1024 * TIB, .def = GIB,
-     .help = "Total size of the tenant's results that are kept; 0: no limit."},
+     .help = "Total size of the tenant's results and uploads that are kept; 0: no limit."},
     {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 4,
      .help = "Number of sessions at the same time; 0: every session is refused."},
     {.path = "policy", .kind = HC_OPT_NAME, FIELD(policy), .def_name = "",

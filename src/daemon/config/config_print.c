@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* `value` goes to the object, or is freed. */
+/* Gives `value` to the object; frees it if that fails. */
 static bool put_member(cJSON *object, const char *name, cJSON *value)
 {
     if (object && value && cJSON_AddItemToObject(object, name, value))
@@ -11,7 +11,7 @@ static bool put_member(cJSON *object, const char *name, cJSON *value)
     return false;
 }
 
-/* The object for a row whose path has a dot; it is made if it does not exist. */
+/* Finds or makes the object that holds the option of `path`; `leaf`: the option's name in that object. */
 static cJSON *section_of(cJSON *root, const char *path, const char **leaf)
 {
     const char *dot = strchr(path, '.');

@@ -8,9 +8,9 @@
 #define HEX_DIGITS (HC_SHA256_HEX - 1) /* digits of a token's hash */
 
 struct line {
-    const char *name; /* of the file */
-    int number;       /* of the line, from 1 */
-    const char *at;   /* its text, not NUL-terminated */
+    const char *name; /* name of the file */
+    int number;       /* number of the line, from 1 */
+    const char *at;   /* text of the line, not NUL-terminated */
     size_t len;       /* bytes of the text */
 };
 

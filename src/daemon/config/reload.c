@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_TEXT ((size_t)64 << 20) /* most bytes of each of the two texts */
+#define MAX_TEXT ((size_t)64 << 20) /* most bytes of the configuration, and of the list of tokens */
 
 static int print_tokens(const struct hc_config *c, struct hc_error *err)
 {

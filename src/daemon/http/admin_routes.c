@@ -1,6 +1,6 @@
 /* The routes of administrators: look at all tenants' jobs, end them, hold a tenant, drain the daemon. http.c
- * has checked that the caller is one; x->admin is his name. Each order is one line in the log: who, what,
- * whom, why. */
+ * has checked that the caller is an administrator; x->admin is his name. Each order is one line in the log:
+ * administrator, action, job or tenant, reason. */
 #include "daemon/http/handlers.h"
 #include "daemon/queue/hold.h"
 
@@ -154,8 +154,8 @@ static void print_member(struct hc_buf *out, const struct hc_json *j, const char
     (void)hc_buf_add(out, source ? source : "null", source ? len : 4);
 }
 
-/* Prints what the job's sender asked for, as long as the request is kept; for an ended job the manifest says
- * what it had. */
+/* Prints what the job's sender asked for, as long as the request is kept; the manifest of an ended job has
+ * it, too. */
 static void print_asked(const struct hc_task *task, struct hc_buf *out)
 {
     hc_autobuf body = {0};

@@ -29,7 +29,7 @@ static ssize_t read_events(void *cls, uint64_t at, char *out, size_t max)
     const struct hc_buf *lines = &task->events.lines;
     if (lines->failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (hc_task_ended(task)) /* all lines that are left wait for this client */
+    if (hc_task_ended(task)) /* the lines are kept in memory for this client alone */
         hc_exchange_hold_anyway(x, lines->len + task->manifest_len);
     if (at < lines->len) {
         size_t n = MIN(max, lines->len - (size_t)at);
@@ -96,7 +96,7 @@ static ssize_t read_messages(void *cls, uint64_t at, char *out, size_t max)
     s->since = hc_mono_ms();
     if (gap || (beat && !s->sent && s->line == lines->len)) {
         const size_t len = gap ? sizeof FIRST_GAP - 1 : sizeof BEAT - 1;
-        memcpy(out, gap ? FIRST_GAP : BEAT, len); /* shorter than libmicrohttpd's blocks */
+        memcpy(out, gap ? FIRST_GAP : BEAT, len); /* the text is shorter than libmicrohttpd's blocks */
         return (ssize_t)len;
     }
     if (s->line < lines->len)
@@ -115,8 +115,8 @@ void hc_events_beat(struct hc_exchange *x, int64_t now)
     x->waiter.wake(&x->waiter);
 }
 
-/* Goes on behind the event that the client has last. If the lines up to it are not kept any more, the client
- * gets what there is, after an event that says so. */
+/* Goes on after the last event that the client has. If the lines up to it are no longer kept, the client
+ * first gets an event that reports the gap. */
 static void resume_after(struct hc_exchange *x, const char *id)
 {
     struct hc_event_reader *s = &x->events;
@@ -161,7 +161,7 @@ int hc_stream_events(struct hc_exchange *x)
     hc_autobuf nothing = {0};
     x->events.sse = hc_wanted_events(x) == HC_EVENTS_SSE;
     if (x->events.sse && id && strcmp(id, LAST) == 0)
-        return hc_reply_json(x, 204, &nothing); /* on which a client does not connect again */
+        return hc_reply_json(x, 204, &nothing); /* after a 204 a client does not connect again */
     if (hc_task_ended(x->task))
         restore_end(x->task);
     if (!x->waiter.task)

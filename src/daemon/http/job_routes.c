@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MAX_KEY 255 /* most bytes of an idempotency key */
-#define COPIES  2   /* copies of a manifest in memory while it is sent: the task's, and the answer's */
+#define COPIES  2   /* copies of a manifest in memory while it is sent: one in the task, one in the answer */
 
 /* ---- what the client wants ---- */
 
@@ -37,9 +37,8 @@ static int read_wish(const struct hc_exchange *x, struct wish *w, struct hc_prob
 
 /* ---- a new job ---- */
 
-/* If the tenant has used the key before, sets x->task to the key's job, or `why` for a conflict. False: the
- * key is new.
- */
+/* If the tenant has used the key before, sets x->task to the key's job, or `why` to the conflict. False: the
+ * key is new. */
 static bool find_known(struct hc_exchange *x, const struct hc_tenant *t, const struct wish *w,
                        const char *sha256, struct hc_problem *why)
 {
@@ -156,7 +155,7 @@ int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
 
 /* ---- known jobs ---- */
 
-/* The tenant's session with the id x->id that has not ended; once it has ended, it is found as a job. */
+/* Finds the tenant's session with the id x->id. An ended session is found as a job instead. */
 static struct hc_front_session *find_open_session(const struct hc_exchange *x, const struct hc_tenant *t)
 {
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);

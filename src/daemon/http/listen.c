@@ -67,8 +67,8 @@ static int take_passed(struct hc_listeners *l, struct hc_error *err)
     return (int)count;
 }
 
-/* Does a process go on listening there? The processes of a daemon that was killed a moment ago get time to
- * end. */
+/* Does a process listen on the socket, even after a while? The processes of a daemon that was just killed get
+ * time to end. */
 static bool listens(const struct sockaddr_un *address)
 {
     for (int left = LISTENER_TRIES;; left--) {
@@ -81,7 +81,7 @@ static bool listens(const struct sockaddr_un *address)
     }
 }
 
-/* Removes the socket's file of a daemon that was killed; the socket of a daemon that runs is an error. */
+/* Removes the socket file that a killed daemon has left; a daemon that still listens on it is an error. */
 static int remove_stale(const char *path, const struct sockaddr_un *address, struct hc_error *err)
 {
     struct stat st;

@@ -1,5 +1,5 @@
-/* Finding jobs: one of a tenant's by its id, and lists: of one tenant's jobs, or for an administrator of all.
- */
+/* Finding jobs: one job of a tenant by its id; lists of one tenant's jobs, or of all jobs for an
+ * administrator. */
 #include "daemon/http/handlers.h"
 
 #include "base/units.h"

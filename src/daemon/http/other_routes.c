@@ -50,7 +50,7 @@ static int reply_attachment(struct hc_exchange *x, int status, struct MHD_Respon
     return hc_reply(x, status, r);
 }
 
-/* Sends the bytes of an open file, which is closed. `size`: of the whole file; `tag`: its ETag. */
+/* Sends bytes of an open file, and closes it. `size`: bytes of the whole file; `tag`: its ETag. */
 static int reply_bytes(struct hc_exchange *x, int fd, enum hc_range range, uint64_t first, uint64_t len,
                        uint64_t size, const char *tag)
 {
@@ -69,7 +69,7 @@ static int reply_bytes(struct hc_exchange *x, int fd, enum hc_range range, uint6
     return reply_attachment(x, range == HC_RANGE_PART ? 206 : 200, r);
 }
 
-/* The client has the file already. */
+/* Answers that the client's copy of the file is current. */
 static int reply_unchanged(struct hc_exchange *x, const char *tag)
 {
     struct MHD_Response *r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
@@ -105,11 +105,14 @@ int hc_reply_file(struct hc_exchange *x)
 /* Answers with a figure that a running job has announced. */
 static int reply_figure(struct hc_exchange *x, const struct hc_task *task)
 {
-    const struct hc_buf *data = hc_figures_find(&task->figures, x->rest);
+    struct hc_figure_data *data = hc_figures_find(&task->figures, x->rest);
     if (!data)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "the job's files are there when it has ended");
-    return reply_attachment(x, 200,
-                            MHD_create_response_from_buffer(data->len, data->data, MHD_RESPMEM_MUST_COPY));
+    struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback_cls(
+        data->bytes.len, data->bytes.data, hc_figure_data_unref, data);
+    if (!r)
+        hc_figure_data_unref(data);
+    return reply_attachment(x, 200, r);
 }
 
 int hc_get_file(struct hc_exchange *x, struct hc_tenant *t)

@@ -7,7 +7,8 @@
 
 /* ---- the head ---- */
 
-/* The unique lines: of two that differ, one reader could take the first and another the second. */
+/* Lines that may occur once: of two with different values, a proxy could use the first and this daemon the
+ * second. */
 static const char *const unique_lines[] = {
     "Host", "Content-Length", "Transfer-Encoding", "Content-Type", "Authorization", "Idempotency-Key",
 };
@@ -47,7 +48,7 @@ static int take_once(struct hc_head *h, const char *name, struct hc_error *err)
 
 /* ---- the bytes of the head ---- */
 
-/* Is there only `lines` line breaks, of one or two bytes each, between the end of `text` and `next`? */
+/* Are there exactly `lines` line breaks, of one or two bytes each, between the end of `text` and `next`? */
 static bool follows(const char *text, const char *next, ptrdiff_t lines)
 {
     const char *end = text + strlen(text);
@@ -114,7 +115,7 @@ bool hc_has_word(const char *list, const char *word)
     return false;
 }
 
-/* Reads a number of 1 to 18 digits at `*at`, and goes behind it. */
+/* Reads a number of 1 to 18 digits at `*at`, and moves `*at` past it. */
 static bool read_offset(const char **at, uint64_t *out)
 {
     const size_t digits = strspn(*at, "0123456789");

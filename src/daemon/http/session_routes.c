@@ -10,9 +10,8 @@
 
 /* ---- answers ---- */
 
-/* The task of an ended session, whose long manifest the ledger has; the reference is the caller's. NULL:
- * there is none.
- */
+/* The task of an ended session, to get its long manifest from the ledger; the caller owns the reference.
+ * NULL: there is none. */
 static struct hc_task *manifest_of(struct hc_exchange *x, const struct hc_front_session *s)
 {
     bool there = s->state == HC_FRONT_SESSION_ENDED && !s->last && *s->manifest_status;
@@ -43,7 +42,7 @@ static int no_such_session(struct hc_exchange *x)
                          "that has ended is at /v1/jobs/{id}");
 }
 
-/* Answers with the result of x->task, once there is one; with `status` if it succeeded. */
+/* Answers with the result of x->task once the task has ended; `status`: HTTP status of a success. */
 static int reply_task(struct hc_exchange *x, int status)
 {
     hc_autobuf out = {0};
@@ -52,7 +51,7 @@ static int reply_task(struct hc_exchange *x, int status)
         return hc_exchange_suspend(x);
     if (task->state == HC_TASK_FAILED)
         return hc_reply_problem(x, &task->problem, NULL);
-    hc_exchange_hold_anyway(x, 2 * task->manifest_len); /* the task's copy, and the answer's */
+    hc_exchange_hold_anyway(x, 2 * task->manifest_len); /* one copy in the task, one in the answer */
     (void)hc_buf_add(&out, task->manifest, task->manifest_len);
     return hc_reply_json(x, status, &out);
 }
@@ -116,7 +115,7 @@ int hc_delete_session(struct hc_exchange *x, struct hc_tenant *t)
 
 static bool wants_events(const struct hc_exchange *x)
 {
-    return hc_wanted_events(x) != HC_EVENTS_NOT;
+    return !x->route->silent && hc_wanted_events(x) != HC_EVENTS_NOT;
 }
 
 /* Sends {"NAME": body} to the session's process, which checks it and reports errors; the body cannot name a

@@ -1,4 +1,4 @@
-/* Opening a ledger, the form of its tables, and the calls to SQLite for all other files of the ledger. */
+/* Opening a ledger, the schema of its tables, and the calls to SQLite for all other files of the ledger. */
 #include "base/fd.h"
 #include "daemon/ledger/ledger_db.h"
 
@@ -11,16 +11,20 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-#define APPLICATION  0x48434c47 /* "HCLG", in the file's header */
-#define LOCK_TRIES   50      /* attempts, 20 ms apart: the processes of a killed daemon may still be ending */
-#define BUSY_MS      5000    /* milliseconds to wait for a reader, which delays a writer for moments only */
-#define LOG_LONG     16384   /* pages: a longer log begins anew, although this delays the writer */
-#define LOG_REST     256     /* pages that may be left to copy while the writer is delayed */
-#define WAL_PAGES    "65536" /* pages: beyond these the writer copies the log, as no checkpointer has */
-#define JOURNAL_MOST "67108864" /* most bytes of the log's file after a checkpoint, as text */
-#define CACHE        "-512" /* KiB of pages: few are needed again, and memory is as large at once as ever */
+#define APPLICATION 0x48434c47 /* application_id in the file's header: "HCLG" */
+/* attempts to lock, 20 ms apart: the processes of a killed daemon may still be ending */
+#define LOCK_TRIES 50
+#define BUSY_MS    5000 /* milliseconds to wait for a reader, which delays a writer for moments only */
+/* pages of the write-ahead log: a longer log is restarted, although this delays the writer */
+#define LOG_LONG 16384
+#define LOG_REST 256 /* most pages that may have to be copied while the writer is delayed */
+/* pages of the log at which the writer copies it itself, as no checkpointer has */
+#define WAL_PAGES    "65536"
+#define JOURNAL_MOST "67108864" /* most bytes of the log file after a checkpoint, as text */
+/* KiB of page cache: few pages are read twice, and a small cache is soon full and grows no more */
+#define CACHE "-512"
 
-/* Columns of "jobs" in each form of the tables, and its indexes. */
+/* Columns of "jobs" in all versions of the schema, and its indexes. */
 #define JOB_COLUMNS_FIRST                                                                                    \
     " number INTEGER PRIMARY KEY,"                                                                           \
     " id TEXT NOT NULL UNIQUE,"                                                                              \
@@ -36,7 +40,7 @@
     " cpu_us INTEGER NOT NULL DEFAULT 0,"                                                                    \
     " kib_s INTEGER NOT NULL DEFAULT 0,"                                                                     \
     " bytes INTEGER NOT NULL DEFAULT 0,"
-#define JOB_COLUMNS_LONG /* last: SQLite has to pass over what stands in front of a column */                \
+#define JOB_COLUMNS_LONG /* last: to read a column SQLite has to pass over all columns before it */          \
     " spec TEXT,"                                                                                            \
     " manifest TEXT) STRICT;"
 #define JOB_INDEXES                                                                                          \
@@ -45,7 +49,7 @@
     "CREATE INDEX jobs_open ON jobs (state) WHERE state < 2;"                                                \
     "CREATE INDEX jobs_finished ON jobs (finished, number, bytes) WHERE finished IS NOT NULL;"
 
-/* Form N + 1 of the tables is made from form N by the row N. Never change a row that was released. */
+/* Row N makes version N + 1 of the schema from version N. Never change a row that was released. */
 static const char *const migrations[] = {
     "CREATE TABLE jobs (" JOB_COLUMNS_FIRST JOB_COLUMNS_LONG JOB_INDEXES "CREATE TABLE usage ("
     " tenant TEXT NOT NULL,"
@@ -56,7 +60,7 @@ static const char *const migrations[] = {
     " kib_s INTEGER NOT NULL,"
     " bytes INTEGER NOT NULL,"
     " PRIMARY KEY (tenant, hour, status)) STRICT, WITHOUT ROWID;",
-    /* Of which policy a job was and why it ended as it did, in front of the long ones. */
+    /* Adds a job's policy and the reason of its end, before the long columns. */
     "CREATE TABLE moved (" JOB_COLUMNS_FIRST " policy TEXT, reason TEXT," JOB_COLUMNS_LONG
     "INSERT INTO moved SELECT number, id, tenant, state, CASE state WHEN 3 THEN 'unknown' WHEN 4 THEN "
     "'cancelled' ELSE status END, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes, "
@@ -65,12 +69,12 @@ static const char *const migrations[] = {
     "ALTER TABLE moved RENAME TO jobs;" JOB_INDEXES,
 };
 
-/* hc_ledger_shown, for SQLite. */
+/* hc_ledger_shown as an SQL expression. */
 #define SHOWN "(CASE WHEN state < 2 THEN state WHEN state = 2 AND status <> 'failed' THEN 2 ELSE 3 END)"
 
-#define NEWEST ((int)COUNT(migrations)) /* number of the newest form of the tables */
+#define NEWEST ((int)COUNT(migrations)) /* newest version of the schema */
 
-/* To be continued by an order. */
+/* Lists jobs; an ORDER BY expression has to follow. */
 #define LIST                                                                                                 \
     "SELECT " HC_JOB_COLUMNS " FROM jobs WHERE (?1 IS NULL OR tenant = ?1) AND (?2 < 0 OR " SHOWN            \
     " = ?2) AND accepted >= ?3 AND (?5 IS NULL OR status = ?5) AND (?6 IS NULL OR policy = ?6) ORDER BY "
@@ -167,8 +171,8 @@ sqlite3_stmt *hc_db_use(struct hc_ledger *l, enum hc_statement which, struct hc_
     return *st;
 }
 
-/* Binding fails only without memory, and what is then missing makes the statement fail: columns are NOT NULL.
- */
+/* Binding fails only without memory. The value is then NULL, and as columns are NOT NULL the statement
+ * fails. */
 void hc_db_text(sqlite3_stmt *st, int at, const char *text)
 {
     hc_db_blob(st, at, text, text ? strlen(text) : 0);
@@ -266,7 +270,7 @@ static int no_ledger(struct hc_ledger *l, struct hc_error *err)
     return hc_fail_as(err, HC_EXIT_DATA, 0, "ledger %s: is a database, but no ledger of hotcelld", l->path);
 }
 
-/* Finds the number of the tables' form; 0 for an empty file. */
+/* Finds the version of the schema; 0 for an empty file. */
 static int find_form(struct hc_ledger *l, int64_t *form, struct hc_error *err)
 {
     int64_t application = 0, tables = 0;
@@ -348,7 +352,7 @@ static int connect_to(struct hc_ledger *l, struct hc_error *err)
                  : sqlite3_exec(l->db,
                                 "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = " WAL_PAGES
                                 "; PRAGMA journal_size_limit = " JOURNAL_MOST "; PRAGMA cache_size = " CACHE
-                                "; PRAGMA temp_store = MEMORY", /* the front can make no files */
+                                "; PRAGMA temp_store = MEMORY", /* the front cannot create files */
                                 NULL, NULL, NULL);
     }
     (void)umask(mask);
@@ -414,7 +418,7 @@ static int checkpoint(struct hc_ledger *l, int how, int *pages, int *left, struc
     *pages = 0;
     int rc = sqlite3_wal_checkpoint_v2(l->db, NULL, how, pages, &done) & 0xff;
     *left = *pages - done;
-    /* Busy: another process does the same, or still reads an older state. */
+    /* busy: another process makes a checkpoint, or a reader still needs an older state */
     return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : fail_db(l, "settle", err);
 }
 
@@ -424,7 +428,7 @@ int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err)
     if (checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
         return -1;
     if (pages < LOG_LONG)
-        return 0; /* the log begins anew with the next write after all of it was copied */
+        return 0; /* once all of the log is copied, the next write restarts it */
     if (left > LOG_REST && checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
         return -1;
     return checkpoint(l, SQLITE_CHECKPOINT_RESTART, &pages, &left, err);

@@ -1,13 +1,13 @@
-/* Writing: promised jobs, ends of jobs, and usage. */
+/* Writing accepted jobs, ended jobs, and usage. */
 #include "daemon/ledger/ledger_db.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FLUSH_AT       32 /* notes in one transaction: a few milliseconds, as nobody else is served meanwhile */
-#define MAX_NOTES      1024                   /* most notes that are kept while they cannot be written */
-#define MAX_NOTE_BYTES (16u << 20)            /* most bytes of notes, likewise */
+#define FLUSH_AT       32   /* notes in one transaction: a few ms, as the front serves no client meanwhile */
+#define MAX_NOTES      1024 /* most notes in memory while they cannot be written */
+#define MAX_NOTE_BYTES (16u << 20)            /* most bytes of these notes */
 #define HOUR_MS        (INT64_C(3600) * 1000) /* ms of an hour */
 
 enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job)
@@ -178,12 +178,12 @@ int hc_ledger_finish(struct hc_ledger *l, const struct hc_ledger_job *job, struc
 }
 
 struct hc_note {
-    struct hc_note *next;     /* the next younger one; NULL: none */
+    struct hc_note *next;     /* the next newer note; NULL: none */
     struct hc_ledger_job job; /* points into `text` */
     char text[];              /* the texts of `job`, each with its NUL */
 };
 
-/* Copy a string to *at, which moves on; NULL stays NULL. */
+/* Copies a string to *at, and moves *at past the copy; NULL stays NULL. */
 static const char *keep_text(char **at, const char *text, size_t len)
 {
     char *copy = *at;

@@ -1,4 +1,4 @@
-/* Reading the ledger. */
+/* Reading jobs and usage from the ledger. */
 #include "daemon/ledger/ledger_db.h"
 
 #include <string.h>

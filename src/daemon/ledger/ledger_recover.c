@@ -9,7 +9,7 @@
 
 struct ids {
     char (*id)[HC_LEDGER_ID]; /* IDs of jobs; owned */
-    size_t count, room;       /* number of IDs; of those that there is room for */
+    size_t count, room;       /* number of IDs; number that `id` has room for */
 };
 
 static int add_id(struct ids *ids, const char *id, struct hc_error *err)
@@ -26,8 +26,8 @@ static int add_id(struct ids *ids, const char *id, struct hc_error *err)
     return 0;
 }
 
-/* Collects ids before any callback is called: a callback may use the ledger, and every change that it hears
- * of is on the disk already. */
+/* Collects ids before any callback is called: a callback may use the ledger, and changes must be on the disk
+ * before a callback is told of them. */
 static int collect(struct hc_ledger *l, sqlite3_stmt *st, struct ids *ids, struct hc_error *err)
 {
     int rc;
@@ -101,15 +101,15 @@ int hc_ledger_recover(struct hc_ledger *l, int64_t now, hc_ledger_each *accepted
     return rc;
 }
 
-/* The place of a sweep: jobs before it were removed, or their callback refused. */
+/* Position of a sweep: jobs before it were removed, or kept because their callback refused. */
 struct sweep {
-    int64_t finished, number; /* of the last job that was looked at: its end (ms since 1970), its row */
+    int64_t finished, number; /* the last job that was looked at: its end (ms since 1970), its row number */
     int64_t left;             /* bytes of all results that are kept */
     int seen;                 /* number of jobs looked at so far */
 };
 
-/* 1: *job is the oldest finished job behind that place, and the place is now its; valid until the next call.
- */
+/* 1: *job is the oldest finished job after the sweep's position, which moves to it; valid until the next
+ * call. */
 static int next_oldest(struct hc_ledger *l, struct sweep *s, struct hc_ledger_job *job, struct hc_error *err)
 {
     sqlite3_stmt *st = hc_db_use(l, HC_ST_OLDEST, err);

@@ -20,8 +20,9 @@ int hc_cancel_pair(int *ours, int *theirs, struct hc_error *err)
 
 void hc_cancel_close(int *ours, const char *why)
 {
+    /* If this fails, the job ends without the reason. */
     if (*ours >= 0 && why)
-        (void)send(*ours, why, strlen(why), MSG_NOSIGNAL | MSG_DONTWAIT); /* it ends without it as well */
+        (void)send(*ours, why, strlen(why), MSG_NOSIGNAL | MSG_DONTWAIT);
     hc_close_fd(ours);
 }
 

@@ -23,7 +23,7 @@ void hc_notify(const char *state)
         address.sun_path[0] = '\0';
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
     hc_autofd fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) /* nothing to be done if the manager does not listen */
+    if (fd >= 0) /* if the service manager does not listen, there is nothing to do */
         (void)sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address, len);
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct {
-    int status;               /* of HTTP */
+    int status;               /* HTTP status */
     const char *name, *title; /* last part of the document's "type"; its "title" */
 } kinds[] = {
     [HC_PROBLEM_REQUEST] = {400, "bad-request", "The request is not well-formed"},

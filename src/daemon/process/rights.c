@@ -43,6 +43,6 @@ int hc_drop_rights(struct hc_error *err)
         return -1;
     if (uid != 0 && setresuid(0, 0, 0) == 0)
         return hc_fail(err, 0, "this process can become root again");
-    /* A change of ids has taken this back. */
+    /* The kernel has cleared this setting when the ids changed. */
     return prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ? hc_fail(err, errno, "prctl") : 0;
 }

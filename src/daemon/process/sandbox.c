@@ -14,11 +14,26 @@
 
 /* ---- files ---- */
 
-/* Reading is left: policies, trees and results. */
+/* Rights that the front keeps: it reads policies, trees and results. */
 #define READING ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
 
-/* No rule follows, so that handling a right means refusing it everywhere. */
-static int close_files(struct hc_error *err)
+/* What may be done in the directory of uploads. */
+#define UPLOADING                                                                                            \
+    ((uint64_t)(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |                                \
+                LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE))
+
+static int open_uploads(int ruleset, int uploads_fd, uint64_t handled, struct hc_error *err)
+{
+    const struct landlock_path_beneath_attr rule = {.allowed_access = UPLOADING & handled,
+                                                    .parent_fd = uploads_fd};
+    if (uploads_fd >= 0 && syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+        return hc_fail(err, errno, "landlock_add_rule");
+    return 0;
+}
+
+/* Refuses every access to files except reading, and what is done in the directory of uploads: the ruleset handles all
+ * other rights and has no other rule that grants one. */
+static int close_files(int uploads_fd, struct hc_error *err)
 {
     int abi = hc_landlock_abi();
     if (abi < 1)
@@ -27,6 +42,8 @@ static int close_files(struct hc_error *err)
     hc_autofd ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
     if (ruleset < 0)
         return hc_fail(err, errno, "landlock_create_ruleset");
+    if (open_uploads(ruleset, uploads_fd, handled, err) < 0)
+        return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
         return hc_fail(err, errno, "landlock_restrict_self");
     return 0;
@@ -56,9 +73,9 @@ static const struct {
      "what libc does by itself"},
 };
 
-/* Calls of which one argument decides, when what is in `mask` of it is `value`. */
+/* Calls that are allowed if the bits `mask` of one argument equal `value`. */
 static const struct rule {
-    const char *call; /* its name */
+    const char *call; /* name of the call */
     unsigned arg;     /* number of the argument, from 0 */
     uint64_t mask, value;
     const char *why; /* the reason, a phrase */
@@ -66,7 +83,7 @@ static const struct rule {
     {"mmap", 2, PROT_EXEC, 0, "memory, which is no code"},
     {"mprotect", 2, PROT_EXEC, 0, "memory, which is no code"},
     {"openat", 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY, "policies, trees and results, to be read"},
-    /* Not F_SETOWN, with which the kernel sends signals to others. */
+    /* F_SETOWN is not allowed: it would make the kernel send signals to other processes. */
     {"fcntl", 1, UINT32_MAX, F_GETFD, "its descriptors"},
     {"fcntl", 1, UINT32_MAX, F_SETFD, "its descriptors"},
     {"fcntl", 1, UINT32_MAX, F_GETFL, "its descriptors"},
@@ -84,16 +101,16 @@ static int allow(scmp_filter_ctx filter, const char *call, unsigned count, const
     int number = seccomp_syscall_resolve_name(call);
     if (number == __NR_SCMP_ERROR)
         return -EINVAL;
-    /* One that this machine does not have need not be allowed. */
+    /* A call that this architecture does not have needs no rule. */
     return number < 0 ? 0 : seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, count, cmp);
 }
 
 static int add_rules(scmp_filter_ctx filter)
 {
-    /* abort(3), and nobody else's end. */
+    /* For abort(3): the front can send a signal to itself alone. */
     const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, (scmp_datum_t)getpid());
-    /* To the process that runs a job with tools, or holds a session. From a pair of datagram sockets one
-     * could send to any other of the host. */
+    /* Channels to the process that runs a job with tools, or holds a session. Only stream sockets: a datagram
+     * socket could send to any other datagram socket of the host. */
     const struct scmp_arg_cmp pair[] = {
         SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, AF_UNIX),
         SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, SOCK_STREAM | SOCK_CLOEXEC),
@@ -113,19 +130,28 @@ static int add_rules(scmp_filter_ctx filter)
     return rc;
 }
 
-static int filter_calls(struct hc_error *err)
+/* Names in the directory of uploads, where Landlock lets them be changed. */
+static int add_upload_rules(scmp_filter_ctx filter)
+{
+    int rc = allow(filter, "unlinkat", 0, NULL);
+    return rc < 0 ? rc : allow(filter, "renameat", 0, NULL);
+}
+
+static int filter_calls(bool uploads, struct hc_error *err)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
     if (!filter)
         return hc_fail(err, ENOMEM, "filter system calls");
     int rc = add_rules(filter);
+    if (rc == 0 && uploads)
+        rc = add_upload_rules(filter);
     if (rc == 0)
         rc = seccomp_load(filter);
     seccomp_release(filter);
     return rc < 0 ? hc_fail(err, -rc, "filter system calls") : 0;
 }
 
-/* Without a filter this call succeeds. */
+/* Proves that the filter works: without it this call succeeds. */
 static int prove(struct hc_error *err)
 {
     if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == -1 && errno == ENOSYS)
@@ -133,9 +159,9 @@ static int prove(struct hc_error *err)
     return hc_fail(err, 0, "the filter of system calls is not on");
 }
 
-int hc_sandbox_enter(struct hc_error *err)
+int hc_sandbox_enter(int uploads_fd, struct hc_error *err)
 {
-    if (close_files(err) < 0 || filter_calls(err) < 0)
+    if (close_files(uploads_fd, err) < 0 || filter_calls(uploads_fd >= 0, err) < 0)
         return -1;
     return prove(err);
 }

@@ -25,7 +25,8 @@ int hc_task_state_from(const char *name)
     return -1;
 }
 
-/* That of a launch that has failed is "failed" here: there is no result. */
+/* All status names: those of results, then those of jobs without a result. A launch that failed has no
+ * result, so it counts as "failed". NULL: `i` is beyond the last. */
 static const char *status_at(int i)
 {
     static const char *const others[] = {HC_STATUS_NAME_FAILED, HC_STATUS_NAME_CANCELLED,

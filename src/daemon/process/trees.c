@@ -13,26 +13,27 @@
 #include <sys/mman.h>
 #include <sys/param.h>
 
-#define TICK_MS 1000 /* ms between two looks */
+#define TICK_MS 1000 /* ms between two checks */
 
-/* What the process that looks knows of a tree, beside its row on the board. */
+/* State of the checks of one tree, beside the tree's row on the board; private to the looker. */
 struct place {
-    size_t next;               /* number of the entry that is looked at next */
-    char sum[HC_SHA256_HEX];   /* hc_stamps_sum at the last look: of other stamps a changed tree gets another
-                                  look */
-    bool seen, unstamped_said; /* the store has it in this round; the log says that it has no stamps */
+    size_t next; /* number of the entry to check next */
+    /* hc_stamps_sum at the last check; if the stamps differ now, a changed tree is checked again */
+    char sum[HC_SHA256_HEX];
+    bool seen, unstamped_said; /* found in the store in this round; the log has said that it has no stamps */
 };
 
 struct looker {
     struct hc_tree_board *board;        /* mapped for writing; owned; NULL: not mapped */
-    struct place places[HC_TREES_MOST]; /* by the board's rows */
-    int64_t round_ms;                   /* ms in which each entry is looked at once; 0: all entries at once */
+    struct place places[HC_TREES_MOST]; /* place i belongs to row i of the board */
+    int64_t round_ms;                   /* ms in which each entry is checked once; 0: all entries at once */
     struct hc_error first;              /* the first error that was met; empty: none */
 };
 
-static struct looker looker; /* of the manager; its child goes on where it ended */
+/* filled by the manager; the looker process inherits it and goes on from there */
+static struct looker looker;
 
-/* ---- looking ---- */
+/* ---- the checks ---- */
 
 static void note_changed(struct looker *l, struct hc_tree_row *row, const char *text)
 {
@@ -40,7 +41,7 @@ static void note_changed(struct looker *l, struct hc_tree_row *row, const char *
     row->changed = true;
     l->board->changed++;
     l->board->news++;
-    if (l->round_ms) /* at the start it is what the daemon ends with */
+    if (l->round_ms) /* at the start the caller reports it, and the daemon ends */
         hc_warn("%s; until then no job is run in it", text);
 }
 
@@ -52,7 +53,7 @@ static void note_right(struct looker *l, struct hc_tree_row *row, const char *ho
     hc_info("tree '%s' %s: jobs are run in it", *row->name ? row->name : row->id, how);
 }
 
-/* An own one for each name: whoever is told of a change knows the tree by it. */
+/* Finds or makes the row of a tree. Each name of a tree has its own row, as messages name the tree by it. */
 static struct hc_tree_row *find_row(struct looker *l, const char *name, const char *id)
 {
     struct hc_tree_row *unused = NULL;
@@ -71,7 +72,7 @@ static struct hc_tree_row *find_row(struct looker *l, const char *name, const ch
     return unused;
 }
 
-/* A part of it, or all if that is worth it. */
+/* Checks the next part of the tree, or the whole tree at the start and if it is marked as changed. */
 static int look_at_part(struct looker *l, struct hc_tree_row *row, struct hc_stamps *s, struct hc_error *err)
 {
     struct place *p = &l->places[row - l->board->rows];
@@ -107,7 +108,8 @@ static void visit(void *ctx, const char *name, const char *id, const char *path)
     struct hc_tree tree;
     struct hc_error err;
     struct hc_tree_row *row = find_row(l, name, id);
-    if (!row || hc_tree_open(&tree, path, &err) < 0) /* of another Python, or removed at this moment */
+    /* the tree is for another Python, or has just been removed */
+    if (!row || hc_tree_open(&tree, path, &err) < 0)
         return;
     l->places[row - l->board->rows].seen = true;
     (void)snprintf(tree.name, sizeof tree.name, "%s", *name ? name : id);
@@ -121,7 +123,7 @@ static void visit(void *ctx, const char *name, const char *id, const char *path)
     hc_tree_finish(&tree);
 }
 
-/* Names that are gone make room for others. */
+/* Frees the rows of trees that are no longer in the store. */
 static void forget_unseen(struct looker *l)
 {
     for (size_t i = 0; i < HC_TREES_MOST; i++) {
@@ -167,7 +169,7 @@ void hc_trees_main(struct hc_trees *t, int64_t round_ms)
 
 /* ---- the board ---- */
 
-/* A mapping of a descriptor that cannot write can never become one that can. */
+/* Maps the board from a read-only descriptor: such a mapping can never be made writable. */
 static int map_for_reading(struct hc_trees *t, struct hc_error *err)
 {
     char path[40];
@@ -223,7 +225,8 @@ int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *
 {
     struct hc_tree tree;
     struct hc_error ignored;
-    if (!t->board->changed || hc_tree_open(&tree, name, &ignored) < 0) /* whoever builds the cell says why */
+    /* if the tree cannot be opened, building the cell reports it */
+    if (!t->board->changed || hc_tree_open(&tree, name, &ignored) < 0)
         return 0;
     const struct hc_tree_row *row = hc_trees_find_changed(t, tree.id);
     hc_tree_finish(&tree);

@@ -392,7 +392,7 @@ static void start_job(struct hc_dispatch *d, struct hc_dispatch_worker *w, struc
     task->state = HC_TASK_RUNNING;
     task->started = hc_wall_ms();
     task->started_mono = hc_mono_ms();
-    if (hc_store_start(d, task, &err) < 0) { /* it might be run twice */
+    if (hc_store_start(d, task, &err) < 0) { /* a job that is not recorded as started might be run twice */
         d->counters.failed++;
         fail_job(d, task, HC_PROBLEM_INTERNAL, err.text);
         return;

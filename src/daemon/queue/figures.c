@@ -1,5 +1,6 @@
 #include "daemon/queue/figures.h"
 
+#include "base/array.h"
 #include "base/fd.h"
 
 #include <stdio.h>
@@ -7,10 +8,33 @@
 #include <string.h>
 #include <unistd.h>
 
+void hc_figure_data_unref(void *data)
+{
+    struct hc_figure_data *d = data;
+    if (!d || --d->users)
+        return;
+    hc_buf_finish(&d->bytes);
+    free(d);
+}
+
+/* Read a figure's content. NULL: it cannot be read, or there is no memory. */
+static struct hc_figure_data *read_figure(int fd)
+{
+    struct hc_error ignored;
+    struct hc_figure_data *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    d->users = 1;
+    if (lseek(fd, 0, SEEK_SET) == 0 && hc_read_all(fd, &d->bytes, HC_FIGURES_MAX, &ignored) == 0)
+        return d;
+    hc_figure_data_unref(d);
+    return NULL;
+}
+
 static void drop_figure(struct hc_figures *f, size_t i)
 {
-    f->bytes -= f->list[i].data.len;
-    hc_buf_finish(&f->list[i].data);
+    f->bytes -= f->list[i].data->bytes.len;
+    hc_figure_data_unref(f->list[i].data);
     f->count--;
     memmove(&f->list[i], &f->list[i + 1], (f->count - i) * sizeof *f->list);
 }
@@ -27,30 +51,31 @@ static void forget_path(struct hc_figures *f, const char *path)
 
 void hc_figures_keep(struct hc_figures *f, const char *path, int fd)
 {
-    struct hc_error ignored;
     struct hc_kept_figure new = {0};
     forget_path(f, path);
     if (fd < 0)
         return;
     (void)snprintf(new.path, sizeof new.path, "%s", path);
-    struct hc_kept_figure *grown = realloc(f->list, (f->count + 1) * sizeof *grown);
+    struct hc_kept_figure *grown = hc_array_grow(f->list, f->count, sizeof *grown);
     if (grown)
         f->list = grown;
-    if (!grown || lseek(fd, 0, SEEK_SET) < 0 || hc_read_all(fd, &new.data, HC_FIGURES_MAX, &ignored) < 0) {
-        hc_buf_finish(&new.data);
+    new.data = grown ? read_figure(fd) : NULL;
+    if (!new.data)
         return;
-    }
-    f->bytes += new.data.len;
+    f->bytes += new.data->bytes.len;
     f->list[f->count++] = new;
     while (f->bytes > HC_FIGURES_MAX)
         drop_figure(f, 0);
 }
 
-const struct hc_buf *hc_figures_find(const struct hc_figures *f, const char *path)
+struct hc_figure_data *hc_figures_find(const struct hc_figures *f, const char *path)
 {
-    for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->list[i].path, path) == 0)
-            return &f->list[i].data;
+    for (size_t i = 0; i < f->count; i++) {
+        if (strcmp(f->list[i].path, path) != 0)
+            continue;
+        f->list[i].data->users++;
+        return f->list[i].data;
+    }
     return NULL;
 }
 

@@ -8,9 +8,15 @@
 /* Most bytes of one job's figures; the oldest are dropped to make room. */
 #define HC_FIGURES_MAX ((size_t)8 << 20)
 
+/* The content of a figure. It is freed with its last user: the job, or an answer that is being sent. */
+struct hc_figure_data {
+    struct hc_buf bytes;
+    size_t users;
+};
+
 struct hc_kept_figure {
     char path[HC_FIGURE_PATH_MAX]; /* below the job's output directory */
-    struct hc_buf data;            /* content of the figure; owned */
+    struct hc_figure_data *data;   /* a counted reference */
 };
 
 struct hc_figures {
@@ -23,8 +29,10 @@ struct hc_figures {
  * of that path; with -1 or without memory, only the older figure is dropped. */
 void hc_figures_keep(struct hc_figures *f, const char *path, int fd);
 
-/* The bytes of the figure with this path; NULL: there is none. */
-const struct hc_buf *hc_figures_find(const struct hc_figures *f, const char *path);
+/* The content of the figure with this path, a reference that the caller gives back with
+ * hc_figure_data_unref; NULL: there is none. */
+struct hc_figure_data *hc_figures_find(const struct hc_figures *f, const char *path);
+void hc_figure_data_unref(void *data); /* a struct hc_figure_data; fine with NULL */
 
 void hc_figures_finish(struct hc_figures *f);
 

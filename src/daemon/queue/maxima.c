@@ -1,5 +1,6 @@
 #include "daemon/queue/maxima.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "cell/policies.h"
 #include "daemon/queue/dispatch.h"
@@ -30,7 +31,8 @@ static const struct hc_policy *look_up_policy(struct hc_dispatch *d, const char 
     if (load_policy(&p, name, err) < 0)
         return NULL;
     struct hc_dispatch_policy *row = &d->policies[d->policy_count % HC_DISPATCH_POLICIES];
-    d->policy_count += d->policy_count < HC_DISPATCH_POLICIES - 1; /* beyond them, the last is given away */
+    /* if the table is full, the new policy replaces the last */
+    d->policy_count += d->policy_count < HC_DISPATCH_POLICIES - 1;
     (void)snprintf(row->name, sizeof row->name, "%s", name);
     hc_policy_finish(&p);
     row->policy = p;
@@ -118,7 +120,7 @@ static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const 
         hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
         return -1;
     }
-    struct hc_policy effective = *p; /* owns nothing either */
+    struct hc_policy effective = *p; /* a shallow copy: owns nothing */
     hc_policy_lower(&effective, &t->quota.max);
     if (hc_job_apply(job, &effective, &err) < 0) {
         hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
@@ -126,6 +128,24 @@ static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const 
     }
     *memory = effective.limits.memory;
     return check_tree(t, effective.tree, why);
+}
+
+/* The uploads that a request names have to be the tenant's, and finished. Their age begins anew. */
+static int check_uploads(const struct hc_dispatch *d, const struct hc_tenant *t, const struct hc_job *job,
+                         const struct hc_uploads *uploads, struct hc_problem *why)
+{
+    for (size_t i = 0; i < uploads->count; i++) {
+        const char *id = uploads->list[i].upload;
+        struct hc_upload *u = id ? hc_upload_find(&d->uploads, t, id) : NULL;
+        if (id && (!u || !u->finished)) {
+            hc_problem_set(why, HC_PROBLEM_SPEC, "inputs.%s.upload: %s '%s'", job->inputs[i].name,
+                           u ? "not finished: the upload" : "there is no upload", id);
+            return -1;
+        }
+        if (u)
+            u->used = hc_wall_ms();
+    }
+    return 0;
 }
 
 int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const struct hc_tenant *t,
@@ -145,6 +165,8 @@ int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const str
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
     else
         rc = check_limits(d, t, &job, &out->memory, why);
+    if (rc == 0)
+        rc = check_uploads(d, t, &job, &uploads, why);
     if (rc == 0)
         (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
     hc_uploads_finish(&uploads);
@@ -173,7 +195,7 @@ int hc_check_again(struct hc_task *task, struct hc_problem *why)
     if (hc_check_request(d, &body, task->queued.tenant, false, &checked, why) < 0)
         return -1;
     task->allowed_under = d->configuration;
-    memcpy(task->policy, checked.policy, sizeof task->policy); /* another one if the job names none */
+    memcpy(task->policy, checked.policy, sizeof task->policy); /* the default policy if the job names none */
     return 0;
 }
 

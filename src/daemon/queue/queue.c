@@ -13,18 +13,18 @@
 #define HOLD_COSTS  2     /* costs of the tenant's jobs during which a worker is kept free for its next job */
 #define HOLD_MOST   500   /* most ms for which a worker is kept free */
 #define RETRY_LEAST 1000  /* least ms that a refused client is told to wait */
-#define RETRY_MOST  (INT64_C(3600) * 1000) /* most ms likewise */
+#define RETRY_MOST  (INT64_C(3600) * 1000) /* most ms that it is told */
 
 struct hc_queue {
     int64_t workers, most;    /* jobs that run at the same time; most jobs that wait */
-    int64_t waiting, running; /* numbers of jobs */
+    int64_t waiting, running; /* numbers of jobs that wait, and that run */
     double now;    /* virtual time (ms of cost per weight): the largest start tag that was served */
     double latest; /* the largest tag that any tenant has reached */
     double cost;   /* mean cost of all jobs in ms, for tenants that have had none */
     struct hc_tenant *tenants; /* tenants with waiting jobs, in no order */
     /* The tenant whose last job has just ended, and until when it is expected to send another; NULL: none. */
     struct hc_tenant *expected;
-    int64_t expected_until; /* in the caller's ms */
+    int64_t expected_until; /* end of this time, in ms of the caller's clock */
     bool held;              /* a worker is kept free for `expected` */
     bool shared;            /* there is more than one tenant */
 };

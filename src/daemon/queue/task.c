@@ -190,7 +190,7 @@ static void print_text(struct hc_buf *out, const char *name, const char *text)
         (void)hc_buf_str(out, "null");
 }
 
-/* Appends a waiting job's position, and, if its tenant is held, the hold as the reason. */
+/* Appends a waiting job's position in the queue; if its tenant is held, also the reason of the hold. */
 static void print_wait(const struct hc_task *task, struct hc_buf *out)
 {
     const struct hc_tenant *t = task->queued.tenant;

@@ -1,4 +1,4 @@
-/* A client's answer to a tool call as a line for the launcher. Does no input or output. */
+/* Makes a line for the launcher from a client's answer to a tool call. Does no input or output. */
 #include "daemon/queue/tool_link.h"
 
 #include "base/units.h"

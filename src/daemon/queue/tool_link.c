@@ -146,7 +146,7 @@ void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e)
         return;
     size_t before = l->in.len;
     if (n <= 0 || hc_buf_add(&l->in, chunk, (size_t)n) < 0) {
-        hc_tool_link_close(l); /* at the other end the waiting calls fail by this */
+        hc_tool_link_close(l); /* the other end lets its waiting calls fail when this end is closed */
         return;
     }
     take_lines(l, before, e);

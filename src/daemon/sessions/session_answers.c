@@ -147,7 +147,7 @@ static void take_end(struct hc_front_session *s, const cJSON *json)
     cJSON_free(text);
 }
 
-/* Is the message one of the events that the client gets while it waits? */
+/* Is the message one of the events that the client gets while its request is open? */
 static bool is_told(const cJSON *json, const char *event)
 {
     if (strcmp(event, "done") == 0)

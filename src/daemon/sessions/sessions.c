@@ -99,8 +99,7 @@ static void forget_one(struct hc_front_sessions *all)
 
 /* ---- requests and their answers ---- */
 
-/* Makes a task for a request to the session, in no table, with two references: the caller's, and that of
- * `*place`. */
+/* Makes a task for a request to the session, in no table. The caller and `*place` each hold a reference. */
 static struct hc_task *make_task(struct hc_front_session *s, struct hc_task **place)
 {
     struct hc_task *task = hc_task_create(NULL, s->all->dispatch, s->tenant, s->id);
@@ -329,7 +328,8 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
     while (s->stream.fd >= 0 && hc_front_session_read(s)) /* messages that it sent before its end */
         ;
     bool failed = rc > 0 && m.kind == HC_SAY_FAILED, began = s->state != HC_FRONT_SESSION_STARTING;
-    if (failed ? began && s->cancel_fd < 0 : *s->reason) { /* at whatever it did when it was told to end */
+    /* an error after an order to end is not a failure */
+    if (failed ? began && s->cancel_fd < 0 : *s->reason) {
         end_session(s, NULL);
     } else if (failed) {
         hc_problem_set(&why, hc_problem_of_exit(m.error.exit), "%s", m.error.text);
@@ -344,8 +344,8 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
 
 /* ---- the beginning ---- */
 
-/* Milliseconds after which a client should ask again for room that sessions take: nobody knows when they end.
- */
+/* Milliseconds after which a client should ask again for room that sessions take: when they end is not
+ * known. */
 #define ROOM_RETRY_MS 5000
 
 static bool has_room(struct hc_front_sessions *all, struct hc_tenant *t, int64_t memory,
@@ -552,8 +552,8 @@ void hc_front_session_interrupt(struct hc_front_session *s)
 static void close_session(struct hc_front_session *s, const char *who)
 {
     static const char line[] = "{\"close\": true}";
-    if (s->closing ||
-        s->state == HC_FRONT_SESSION_STARTING) /* which is told when it is there: drained() asks again */
+    /* A process that starts is told later: drained() calls this again. */
+    if (s->closing || s->state == HC_FRONT_SESSION_STARTING)
         return;
     s->closing = true;
     s->ended_by = who;
@@ -563,7 +563,7 @@ static void close_session(struct hc_front_session *s, const char *who)
 void hc_front_session_cancel(struct hc_front_session *s, const char *who, const char *why)
 {
     s->closing = true;
-    if (s->cancel_fd >= 0) { /* it has not been cancelled before */
+    if (s->cancel_fd >= 0) { /* the session has not been cancelled before */
         s->ended_by = who;
         (void)snprintf(s->manifest_reason, sizeof s->manifest_reason, "%s", why ? why : "");
     }

@@ -7,7 +7,7 @@
 bool hc_request_memory_fit(const struct hc_request_memory *b, const struct hc_bounds *bounds, int64_t mine,
                            int64_t more)
 {
-    int64_t left = MAX(bounds->all, bounds->one) - (b->all - mine); /* bytes that other tenants do not hold */
+    int64_t left = MAX(bounds->all, bounds->one) - (b->all - mine); /* bytes that other tenants do not use */
     return mine + more <= MIN(left, MAX(left / 2, bounds->one));
 }
 

@@ -8,12 +8,12 @@
 #include <string.h>
 
 struct tenant_uids {
-    struct hc_uid_range range; /* users of this host */
-    struct hc_tenant *tenant;  /* who they are; borrowed, also below */
+    struct hc_uid_range range; /* uids of this host */
+    struct hc_tenant *tenant;  /* the tenant of these users; borrowed, as in tenant_token */
 };
 
 struct tenant_token {
-    char sha256[HC_SHA256_HEX]; /* of the token as a client sends it */
+    char sha256[HC_SHA256_HEX]; /* hash of the token as a client sends it */
     struct hc_tenant *tenant;
 };
 
@@ -25,15 +25,15 @@ struct identities {
     size_t token_count;          /* number of `tokens` */
     int64_t local;               /* enum hc_local_users */
     bool open;                 /* a user of the host whom no tenant names may connect, and becomes a tenant */
-    struct hc_quota quota;     /* of users without a tenant, as is `allowed` */
+    struct hc_quota quota;     /* quota of users without a tenant; `allowed` is theirs, too */
     struct hc_allowed allowed; /* owned */
 };
 
 struct hc_tenants {
     struct hc_tenant **all; /* owned, as is each tenant */
-    size_t count, room;     /* number of tenants; of those that `all` has room for */
+    size_t count, room;     /* number of tenants; number that `all` has room for */
     size_t present;         /* number of tenants among these that are not removed */
-    struct identities who;  /* in force */
+    struct identities who;  /* the uids and tokens in use */
 };
 
 int64_t hc_kib_seconds(int64_t bytes, int64_t ms)
@@ -169,8 +169,8 @@ static struct hc_tenant *add_tenant(struct hc_tenants *t, const char *name, cons
 
 /* All memory that a reload needs, allocated before anything changes. */
 struct reload {
-    struct identities who;      /* the new ones */
-    struct hc_allowed *allowed; /* one for each tenant, in the order of the tenants */
+    struct identities who;      /* the new uids and tokens */
+    struct hc_allowed *allowed; /* new rights, one for each tenant, in the order of the tenants */
     size_t allowed_count;       /* number of `allowed` */
 };
 

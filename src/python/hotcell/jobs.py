@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .daemon import checked, run_flow, spec_of
-from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
+from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, named, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
@@ -22,11 +24,17 @@ from .wire import Flow, aresult_of, find_place, result_of
 if TYPE_CHECKING:
     import asyncio
 
+    from typing_extensions import ParamSpec
+
+    Arguments = ParamSpec("Arguments")
+    OfDict = Callable[[Dict[str, Any]], Awaitable[Result]]
+
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
 Directory = Union[PathLike, Mapping[str, PathLike]]
 
 
+@named
 def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
         inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
         input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
@@ -78,7 +86,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     A program that fails, is refused or exceeds a limit is a Result too. Raises NotInstalled, UsageError, InputError,
     PolicyError, LaunchFailed, and for a job that a daemon runs also Problem, DaemonUnavailable and DaemonLost.
     """
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "on_event", "socket", "binary")}
+    arguments = {name: value for name, value in locals().items() if name not in HOW_CALLED}
     _check_outlive(outlive)
     flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
@@ -91,23 +99,32 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     return checked(result, check)
 
 
-async def arun(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
-               inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
-               input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None,
-               env: Optional[Mapping[str, str]] = None, output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
-               seed: Optional[int] = None, returns: Optional[Sequence[str]] = None, persist_code: bool = False,
-               tenant: Optional[str] = None, job_id: Optional[str] = None,
-               labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
-               guard: Optional[bool] = None, timeout: Optional[Amount] = None, memory: Optional[Amount] = None,
-               session: Optional[str] = None, step: Optional[str] = None, wait: bool = False,
-               tools: Optional[Tools] = None, outlive: bool = False, check: bool = False, interface: str = "python",
-               on_event: Optional[Listener] = None, socket: Optional[PathLike] = None,
-               binary: Optional[PathLike] = None, dirs: Optional[Sequence[Directory]] = None,
-               workdir: Optional[PathLike] = None) -> Result:
+def _called_as(function: "Callable[Arguments, Any]") -> "Callable[[OfDict], Callable[Arguments, Awaitable[Result]]]":
+    """Have a coroutine function of one dict called as `function` is; the dict has all of its arguments by their names."""
+    signature = inspect.signature(function)
+
+    def decorator(job: "OfDict") -> "Callable[Arguments, Awaitable[Result]]":
+        @functools.wraps(job)
+        async def wrapper(*given: Any, **named: Any) -> Result:
+            bound = signature.bind(*given, **named)
+            bound.apply_defaults()
+            return await job(bound.arguments)
+
+        wrapper.__signature__ = signature  # type: ignore[attr-defined]
+        return wrapper
+
+    return decorator
+
+
+@named
+@_called_as(run)
+async def arun(given: Dict[str, Any]) -> Result:
     """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
     runs the job."""
     import asyncio
-    arguments = {name: value for name, value in locals().items() if name not in ("check", "on_event", "socket", "binary", "asyncio")}
+    check, on_event, socket, binary = (given[name] for name in HOW_CALLED)
+    arguments = {name: value for name, value in given.items() if name not in HOW_CALLED}
+    outlive = arguments["outlive"]
     _check_outlive(outlive)
     flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
@@ -131,7 +148,11 @@ def _live(listener: Optional[Listener]) -> Iterator[Optional[Live]]:
         yield live
 
 
+# Arguments of run that say how it is called, and nothing of the job.
+HOW_CALLED = ("check", "on_event", "socket", "binary")
+# Arguments of run for which a daemon has no member of a spec: those that a job that it runs must not have, and all.
 NOT_FOR_DAEMONS = ("guard", "tenant", "job_id", "sign", "session", "step", "outlive", "dirs", "workdir")
+NOT_IN_SPECS = (*HOW_CALLED, *NOT_FOR_DAEMONS, "output_dir", "wait")
 
 
 def _check_outlive(outlive: Any) -> None:
@@ -157,7 +178,7 @@ def _daemon_flow(socket: Optional[PathLike], binary: Optional[PathLike], argumen
         return None
     if unfit:
         raise UsageError(f"not for a job that a daemon runs: {', '.join(unfit)}", 64)
-    spec = {name: value for name, value in arguments.items() if name not in (*NOT_FOR_DAEMONS, "output_dir", "wait")}
+    spec = {name: value for name, value in arguments.items() if name not in NOT_IN_SPECS}
     spec["tools"] = tools_by_name(spec["tools"])
     return run_flow(place, spec_of(**spec), arguments["output_dir"], listener, spec["tools"])
 
@@ -263,6 +284,7 @@ def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]
     return path if "/" in path else f"./{path}"
 
 
+@named
 def check(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
           inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
     """Check `code` in a cell as run does before it runs a program, and return all findings. None of it runs.
@@ -273,6 +295,7 @@ def check(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike
         return check_result(run_command(*_check_command(staging, code, policy, tree, inputs, binary)))
 
 
+@named
 async def acheck(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
                  inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
     """As check, for an event loop."""
@@ -301,6 +324,7 @@ def check_result(ended: Completed) -> Check:
     return check_from_json(raw)
 
 
+@named
 def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> None:
     """Check a manifest.json: each listed file's hash, and with `sign`, a key file, its signature.
 
@@ -311,12 +335,14 @@ def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optio
     _verified(ended)
 
 
+@named
 async def averify(manifest: PathLike, *, sign: Optional[PathLike] = None,
                   binary: Optional[PathLike] = None) -> None:
     """As verify, for an event loop."""
     _verified(await arun_command(_verify_command(manifest, sign, binary), outlive=True))
 
 
+@named
 def card(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> str:
     """What the writer of a program, such as a model, should know of its cell: the libraries, limits and rules of a policy as
     text, for a prompt. Daemon.card() tells the same of a daemon's cells. Raises as run does."""
@@ -324,6 +350,7 @@ def card(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) 
         return _card_of(run_command(_card_command(staging, policy, binary), outlive=True))
 
 
+@named
 async def acard(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> str:
     """As card, for an event loop."""
     with Staging() as staging:
@@ -339,6 +366,18 @@ def _card_of(ended: Completed) -> str:
     if ended.status != 0:
         raise failure(ended, None)
     return ended.stdout.decode("utf-8", "replace")
+
+
+async def apolicy(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> Dict[str, Any]:
+    """A policy as a dict, with all that it extends; None: the policy "default". Raises as arun does."""
+    with Staging() as staging:
+        named = policy_argument(policy, staging)
+        command = [find_binary(binary), "policy", "show", "default" if named is None else named]
+        ended = await arun_command(command, outlive=True)
+    parsed = _parse(ended.stdout)
+    if ended.status != 0 or parsed is None:
+        raise failure(ended, None)
+    return parsed
 
 
 def _verify_command(manifest: PathLike, sign: Optional[PathLike], binary: Optional[PathLike]) -> List[str]:

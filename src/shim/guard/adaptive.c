@@ -1,28 +1,25 @@
 /* The interpreter adapts instructions that have run often: it then takes an attribute of a module from where
  * it was the last time, and does not call reach.c. It may adapt an instruction when it runs for the first
  * time. This file makes each instruction load its attribute in the ordinary way a few times before. */
-#define Py_BUILD_CORE
-#include "shim/guard/guard.h"
+#include "shim/cpython/cpython.h"
 
-#include <internal/pycore_code.h>
-#include <internal/pycore_opcode.h>
-#include <opcode.h>
+#include "shim/guard/guard.h"
 
 /* The start value of an instruction's counter. It differs between instructions, so that a program cannot
  * count. */
-static uint16_t initial_counter(Py_ssize_t at)
+static int initial_counter(Py_ssize_t at)
 {
-    return adaptive_counter_bits(8 + (int)(((uintptr_t)at * 2654435761u >> 7) % 16), ADAPTIVE_BACKOFF_START);
+    return 8 + (int)(((uintptr_t)at * 2654435761u >> 7) % 16);
 }
 
 static void delay_adaption(PyCodeObject *code)
 {
     _Py_CODEUNIT *all = _PyCode_CODE(code);
     for (Py_ssize_t i = 0; i < Py_SIZE(code); i++) {
-        int op = _Py_OPCODE(all[i]);
-        if (op == LOAD_ATTR || op == LOAD_METHOD)
-            all[i + 1] = initial_counter(i); /* the counter is the first unit behind the instruction */
-        i += _PyOpcode_Caches[_PyOpcode_Deopt[op]];
+        int op = _PyOpcode_Deopt[_Py_OPCODE(all[i])];
+        if (hc_op_loads_attribute(op))
+            hc_code_set_counter(code, i + 1, initial_counter(i)); /* the first unit behind the instruction */
+        i += _PyOpcode_Caches[op];
     }
 }
 

@@ -22,8 +22,8 @@ static bool watching; /* events are checked */
 
 /* One audit event. */
 struct event {
-    const char *name; /* of the event */
-    PyObject *args;   /* borrowed, a tuple */
+    const char *name; /* name of the event */
+    PyObject *args;   /* arguments of the event, a tuple; borrowed */
 };
 
 /* Prints the arguments of an event. Only str, bytes and int are shown, as another repr would run the
@@ -56,7 +56,7 @@ static const char *with_chain(struct hc_buf *out, const char *message, const str
  * expect, and of PermissionError. Borrowed; PermissionError itself if the class cannot be made. */
 static PyObject *database_error(void)
 {
-    static PyObject *combined; /* owned, for good */
+    static PyObject *combined; /* owned; never freed */
     hc_autopy *name = combined ? NULL : PyUnicode_FromString("_sqlite3");
     hc_autopy *module = name ? PyImport_GetModule(name) : NULL;
     hc_autopy *operational_error = module ? PyObject_GetAttrString(module, "OperationalError") : NULL;
@@ -213,6 +213,17 @@ static int judge_read(const struct event *e, PyObject *path)
         hc_zones_have(&harmless, resolved))
         return 0;
     return !guest && library_may_read(resolved) ? 0 : refuse_file(e, resolved, false);
+}
+
+/* chdir(path or descriptor) */
+static int judge_chdir(const struct event *e)
+{
+    int dir = int_argument(e, 0);
+    if (hc_guard.audit.chdir || !hc_guard.files.write.given)
+        return 0;
+    if (dir < 0)
+        return judge_write(e, argument(e, 0), -1, true);
+    return hc_zones_have_dir(&hc_guard.files.write, dir) ? 0 : refuse_file(e, "that directory", true);
 }
 
 /* open(path, mode, flags): os.open() passes no mode, and C code that calls fopen() passes no flags. */
@@ -397,6 +408,8 @@ static int judge_event(enum hc_event_kind kind, const struct event *e)
         return judge_link(e);
     case HC_EVENT_OPEN:
         return judge_open(e);
+    case HC_EVENT_CHDIR:
+        return judge_chdir(e);
     case HC_EVENT_DATABASE:
         return judge_database(e);
     case HC_EVENT_SOCKET:

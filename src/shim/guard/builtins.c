@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/builtins.h"
 
 #include "shim/guard/attributes.h"
@@ -136,7 +138,7 @@ static int hide_real_module(PyObject *module)
     real_module = PyImport_ImportModule("builtins");
     own_module = Py_NewRef(module);
     hc_autopy *descriptor = real_module ? PyDescr_NewGetSet(&PyCFunction_Type, &self) : NULL;
-    if (!descriptor || PyDict_SetItemString(PyCFunction_Type.tp_dict, self.name, descriptor) < 0)
+    if (!descriptor || PyDict_SetItemString(hc_type_dict(&PyCFunction_Type), self.name, descriptor) < 0)
         return -1;
     PyType_Modified(&PyCFunction_Type);
     return 0;
@@ -158,7 +160,7 @@ static uint64_t prepared_tag; /* version tag of the real names at that time; eac
 
 static uint64_t real_names_tag(void)
 {
-    return ((PyDictObject *)PyEval_GetBuiltins())->ma_version_tag;
+    return hc_dict_tag(PyEval_GetBuiltins());
 }
 
 int hc_builtins_prepare(void)

@@ -21,9 +21,9 @@ struct unused {
 
 /* The state of one check. */
 struct check {
-    struct hc_findings *out;   /* borrowed */
-    struct hc_lines lines;     /* of the program; owned */
-    struct hc_columns columns; /* used by the program; owned */
+    struct hc_findings *out;   /* receives the findings; borrowed */
+    struct hc_lines lines;     /* lines of the program; owned */
+    struct hc_columns columns; /* columns that the program uses; owned */
     expr_ty called;            /* the function's expression in the call visited last */
     bool file_calls;           /* the policy asks for warnings about calls of file functions */
     bool saves;                /* the program calls savefig() somewhere */
@@ -39,7 +39,7 @@ static int add_finding(struct check *l, struct hc_finding *one)
 }
 
 /* `template` is the policy's message, with {name}. */
-static int add_refusal(struct check *l, const char *rule, struct hc_place at, const char *template,
+static int add_refusal(struct check *l, const char *rule, struct hc_span at, const char *template,
                        const char *name, const char *hint)
 {
     struct hc_finding one = {.rule = rule, .hint = hint, .at = at};
@@ -48,7 +48,7 @@ static int add_refusal(struct check *l, const char *rule, struct hc_place at, co
     return add_finding(l, &one);
 }
 
-static int add_warning(struct check *l, const char *rule, struct hc_place at, const char *message)
+static int add_warning(struct check *l, const char *rule, struct hc_span at, const char *message)
 {
     struct hc_finding one = {.rule = rule, .at = at, .warning = true};
     (void)snprintf(one.message, sizeof one.message, "%s", message);
@@ -101,7 +101,7 @@ static bool name_denied(const char *name)
                      hc_names_has_suffix(&hc_guard.attributes.suffixes, name));
 }
 
-static int refuse_name(struct check *l, const char *name, struct hc_place at)
+static int refuse_name(struct check *l, const char *name, struct hc_span at)
 {
     return add_refusal(l, "names", at, hc_guard.names.message, name, hc_hint_for_attribute(name));
 }
@@ -120,7 +120,7 @@ static int check_names(struct check *l, stmt_ty s, asdl_identifier_seq *names)
     return 0;
 }
 
-static int check_attribute(struct check *l, const char *name, struct hc_place at)
+static int check_attribute(struct check *l, const char *name, struct hc_span at)
 {
     if (!*name || !hc_guard_attribute_denied(name))
         return 0;
@@ -136,8 +136,8 @@ static bool left_to_run_time(bool tried)
     return tried && hc_guard.imports.at_run && !hc_guard.imports.allow.given;
 }
 
-/* 1: a refusal was added. */
-static int check_module(struct check *l, const char *dotted, bool from, bool tried, struct hc_place at)
+/* Returns 1 if a refusal was added. */
+static int check_module(struct check *l, const char *dotted, bool from, bool tried, struct hc_span at)
 {
     if (!hc_guard.imports.at_check || left_to_run_time(tried))
         return 0;
@@ -149,7 +149,7 @@ static int check_module(struct check *l, const char *dotted, bool from, bool tri
 
 /* Puts the import aside, until it is known whether its names are used (judge_unused). `names` and `count`:
  * those that it binds. */
-static int add_unused(struct check *l, struct hc_place at, const char *message, const char *dotted,
+static int add_unused(struct check *l, struct hc_span at, const char *message, const char *dotted,
                       const char *const *names, size_t count)
 {
     struct unused *u = &l->unused[l->unused_count++];
@@ -162,7 +162,7 @@ static int add_unused(struct check *l, struct hc_place at, const char *message, 
 }
 
 /* Refuses the import of a module, or puts it aside if it binds names. 1: it is not allowed. */
-static int check_binding(struct check *l, const char *dotted, bool from, bool tried, struct hc_place at,
+static int check_binding(struct check *l, const char *dotted, bool from, bool tried, struct hc_span at,
                          const char *const *names, size_t count)
 {
     const char *message = hc_guard.imports.warn_unused && count && !left_to_run_time(tried)
@@ -181,7 +181,7 @@ static int check_import(struct check *l, asdl_alias_seq *names, bool tried)
         char bound[256];
         (void)snprintf(bound, sizeof bound, "%.*s", (int)strcspn(dotted, "."), dotted);
         const char *as = text_of(alias->asname);
-        const char *binds = *as ? as : dotted; /* of a dotted name, its first part */
+        const char *binds = *as ? as : dotted; /* binds_name compares the first part of a dotted name */
         bool deep = *as && strchr(dotted, '.');
         int rc = check_binding(l, dotted, false, tried, WORD(l, alias, dotted), &binds, !deep);
         if (rc == 0)
@@ -217,7 +217,7 @@ static int check_relative_import(struct check *l, stmt_ty s, bool tried)
                        "There is no package around the program: import modules by their full names.");
 }
 
-/* The names that "from package import ..." binds; 0: too many, or all that there are. */
+/* The names that "from package import ..." binds; 0: there are too many, or the import is of "*". */
 static size_t bound_names(asdl_alias_seq *names, const char *out[BOUND_MAX])
 {
     size_t count = (size_t)asdl_seq_LEN(names);
@@ -260,7 +260,7 @@ static const struct {
 };
 
 /* Checks each name of "a.b.c", as attrgetter takes it. */
-static int check_attribute_path(struct check *l, const char *path, struct hc_place at)
+static int check_attribute_path(struct check *l, const char *path, struct hc_span at)
 {
     while (*path) {
         char name[256];
@@ -316,7 +316,7 @@ static int check_file_call(struct check *l, expr_ty callee, const char *function
     if (!l->file_calls || !is_one_of(function, of_files))
         return 0;
     char message[64];
-    (void)snprintf(message, sizeof message, "File operation detected: %s", function);
+    (void)snprintf(message, sizeof message, "File operation detected: %s(", function);
     return add_warning(l, "file_calls", WHOLE(l, callee), message);
 }
 
@@ -335,7 +335,7 @@ static int check_call(struct check *l, expr_ty call, bool tried)
 
 /* Checks the attributes in a field of what may be a format string, "{0.__class__}". `at` points behind the
  * brace; returns the end of the field's name. */
-static const char *check_field(struct check *l, const char *at, struct hc_place place, int *rc)
+static const char *check_field(struct check *l, const char *at, struct hc_span place, int *rc)
 {
     static const char name_ends[] = ".[!:{}";
     at += strcspn(at, name_ends);
@@ -363,9 +363,9 @@ static int check_constant(struct check *l, expr_ty e)
     return rc;
 }
 
-/* ---- statements and the like ---- */
+/* ---- statements and other nodes ---- */
 
-static int refuse_statement(struct check *l, const char *what, struct hc_place at)
+static int refuse_statement(struct check *l, const char *what, struct hc_span at)
 {
     return add_refusal(l, "statements", at, "'{name}' is not allowed by this policy", what,
                        "Write the program's steps one after another, without it.");
@@ -418,7 +418,7 @@ static int check_statement(struct check *l, stmt_ty s, bool tried)
     const char *name;
     switch (s->kind) {
     case FunctionDef_kind:
-    case AsyncFunctionDef_kind: /* the same struct */
+    case AsyncFunctionDef_kind: /* its struct is that of a FunctionDef */
         name = text_of(s->v.FunctionDef.name);
         return CHECK_NAME(l, s, name);
     case ClassDef_kind:
@@ -460,7 +460,7 @@ static int check_expression(struct check *l, expr_ty e, bool tried)
         return CHECK_NAME(l, e, name);
     case Attribute_kind: {
         name = text_of(e->v.Attribute.attr);
-        struct hc_place at = hc_lines_word_before(&l->lines, e->end_lineno, e->end_col_offset, name);
+        struct hc_span at = hc_lines_word_before(&l->lines, e->end_lineno, e->end_col_offset, name);
         if (e->v.Attribute.ctx != Load && hc_guard_given_denied(name))
             return refuse_name(l, name, WHOLE(l, e));
         return check_attribute(l, name, at.line ? at : WHOLE(l, e));

@@ -14,10 +14,10 @@
 
 /* One distinct refusal. */
 struct entry {
-    enum hc_denial_layer layer; /* that refused */
-    const char *rule, *hint;    /* static */
+    enum hc_denial_layer layer; /* layer that refused */
+    const char *rule, *hint;    /* static texts */
     char what[WHAT_MAX + 1];
-    int line;        /* of the program, from 1; 0: unknown */
+    int line;        /* line of the program, from 1; 0: unknown */
     long long count; /* number of refusals so far */
 };
 
@@ -72,7 +72,8 @@ static void send_entry(const struct entry *e)
         (void)hc_wire_send(HC_FD_CONTROL, HC_FRAME_DENIAL, b.data, b.len, &err);
 }
 
-/* Sends, once, an entry for which there is no room: it tells the launcher that there were more. */
+/* Sends an entry for which the table has no room, once: it tells the launcher that there were more
+ * refusals. */
 static void send_one_more(enum hc_denial_layer layer, const char *rule, const char *what, const char *hint)
 {
     static bool told;
@@ -89,8 +90,7 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
     if (recorder == 0 || recorder != getpid())
         return;
     if (hc_asked_through("importlib._bootstrap"))
-        return; /* a library that is being loaded tries which modules exist: the program did not ask for them
-                 */
+        return; /* importing modules try which others exist; the program did not ask for those */
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
     struct entry *e = entry_of(layer, rule, what, hc_guard.learn ? 0 : hc_guest_line());

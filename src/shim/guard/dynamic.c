@@ -81,7 +81,7 @@ static int judge_text(const char *text, bool raw, int start)
 }
 
 /* Checks a tree of Python objects (module ast), and returns a copy of what was checked, as the program's
- * objects could have other attributes at the next look. New reference; NULL with an exception set. */
+ * objects could have other attributes when they are read again. New reference; NULL with an exception set. */
 static PyObject *judge_object(PyObject *object, int mode)
 {
     PyArena *arena = _PyArena_New();
@@ -105,8 +105,7 @@ static PyObject *refuse_unguarded(void)
     return NULL;
 }
 
-/* New reference: the object that was checked, and is to be used instead of `source`. NULL with an exception
- * set. */
+/* Checks `source`, and returns the object to use in its place. New reference; NULL with an exception set. */
 static PyObject *judge_source(PyObject *source, int start)
 {
     if (PyCode_Check(source)) /* it was checked when it was compiled */

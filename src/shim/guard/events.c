@@ -5,12 +5,12 @@
 #include <string.h>
 
 struct event {
-    const char *name; /* as CPython raises it */
+    const char *name; /* name of the event, as CPython raises it */
     enum hc_event_kind kind;
 };
 
-/* The events in the interpreter's documentation, and those that only its sources have, but none of other
- * systems. */
+/* The events in the interpreter's documentation, and those that only its sources have, without events of
+ * other operating systems. */
 static const struct event events[] = {
     {"_thread.start_new_thread", HC_EVENT_THREAD},
     {"array.__new__", HC_EVENT_FREE},
@@ -73,7 +73,7 @@ static const struct event events[] = {
     {"object.__getattr__", HC_EVENT_ATTRIBUTE},
     {"object.__setattr__", HC_EVENT_ATTRIBUTE},
     {"open", HC_EVENT_OPEN},
-    {"os.chdir", HC_EVENT_FREE},
+    {"os.chdir", HC_EVENT_CHDIR},
     {"os.chflags", HC_EVENT_WRITES},
     {"os.chmod", HC_EVENT_WRITES_AT},
     {"os.chown", HC_EVENT_WRITES_AT},

@@ -15,6 +15,7 @@ enum hc_event_kind {
     HC_EVENT_BOTH,      /* changes the first two arguments' names; the next two may be descriptors */
     HC_EVENT_LINK,      /* os.symlink(target, link, dir): the target is relative to the link */
     HC_EVENT_OPEN,      /* open: the zones of the policy's "files" decide */
+    HC_EVENT_CHDIR,     /* os.chdir */
     HC_EVENT_DATABASE,  /* sqlite3.connect */
     HC_EVENT_SOCKET,    /* socket.__new__ */
     HC_EVENT_IMPORT,    /* import */

@@ -1,12 +1,8 @@
 /* This file walks the interpreter's own frame structs: the public interface makes a Python object of each
  * frame, which would cost more than all the rest of the guard. */
-#define Py_BUILD_CORE
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/frames.h"
-
-#include <internal/pycore_code.h>
-#include <internal/pycore_frame.h>
-#include <opcode.h>
-
 #include "shim/guard/rules.h"
 
 #define TREE       "/usr/lib/" /* files of libraries are below it */
@@ -31,7 +27,7 @@ static const char *text_of(PyObject *str)
     return utf8;
 }
 
-/* Does the name only look like one in the tree? */
+/* Does a file name that begins in the tree lead out of it? */
 static bool leads_out(const char *name)
 {
     return strstr(name, "/../") != NULL;
@@ -54,30 +50,28 @@ enum hc_party hc_party_of_file(PyObject *filename)
     return is_program(name) || name[0] == '/' ? HC_PARTY_GUEST : HC_PARTY_NONE;
 }
 
-typedef struct _PyInterpreterFrame frame;
-
 /* The innermost frame from `f` on that has begun to run. */
-static const frame *skip_incomplete(const frame *f)
+static const hc_frame *skip_incomplete(const hc_frame *f)
 {
-    while (f && _PyFrame_IsIncomplete((frame *)(uintptr_t)f))
+    while (f && _PyFrame_IsIncomplete((hc_frame *)(uintptr_t)f))
         f = f->previous;
     return f;
 }
 
-static const frame *innermost(void)
+static const hc_frame *innermost(void)
 {
-    return skip_incomplete(PyThreadState_Get()->cframe->current_frame);
+    return skip_incomplete(hc_frame_top(PyThreadState_Get()));
 }
 
-static const frame *caller_of(const frame *f)
+static const hc_frame *caller_of(const hc_frame *f)
 {
     return skip_incomplete(f->previous);
 }
 
 /* "/usr/lib/python3.11/gzip.py" and "<frozen gzip>" are "gzip"; all below ".../ctypes/" is "ctypes/". */
-static bool is_module(const frame *f, const char *module)
+static bool is_module(const hc_frame *f, const char *module)
 {
-    const char *file = text_of(f->f_code->co_filename);
+    const char *file = text_of(hc_frame_code(f)->co_filename);
     size_t len = strlen(module);
     if (!file)
         return false;
@@ -91,7 +85,7 @@ static bool is_module(const frame *f, const char *module)
     return module[len - 1] == '/' || strcmp(rest + 1 + len, ".py") == 0;
 }
 
-static bool is_one_of(const frame *f, const char *const *modules)
+static bool is_one_of(const hc_frame *f, const char *const *modules)
 {
     for (; modules && *modules; modules++)
         if (is_module(f, *modules))
@@ -101,14 +95,14 @@ static bool is_one_of(const frame *f, const char *const *modules)
 
 /* Is the frame a module's top level? While it is loaded, a module acts for itself and not for its importer.
  */
-static bool is_loading(const frame *f)
+static bool is_loading(const hc_frame *f)
 {
-    return PyUnicode_CompareWithASCIIString(f->f_code->co_name, "<module>") == 0;
+    return PyUnicode_CompareWithASCIIString(hc_frame_code(f)->co_name, "<module>") == 0;
 }
 
 bool hc_caller_is_module(const char *module)
 {
-    const frame *f = innermost();
+    const hc_frame *f = innermost();
     return f && is_module(f, module);
 }
 
@@ -119,9 +113,9 @@ struct instruction {
 
 static struct instruction current_instruction(void)
 {
-    const frame *f = innermost();
-    hc_autopy *code = f ? PyCode_GetCode(f->f_code) : NULL;
-    Py_ssize_t at = code ? _PyInterpreterFrame_LASTI(f) * (Py_ssize_t)sizeof(_Py_CODEUNIT) : -1;
+    const hc_frame *f = innermost();
+    hc_autopy *code = f ? PyCode_GetCode(hc_frame_code(f)) : NULL;
+    Py_ssize_t at = code ? hc_frame_at(f) * (Py_ssize_t)sizeof(_Py_CODEUNIT) : -1;
     if (at < 0)
         return (struct instruction){-1, -1};
     const unsigned char *all = (const unsigned char *)PyBytes_AS_STRING(code);
@@ -133,38 +127,35 @@ static struct instruction current_instruction(void)
     return now;
 }
 
-static bool names_attribute(int op)
-{
-    return op == LOAD_ATTR || op == LOAD_METHOD || op == IMPORT_FROM;
-}
-
 bool hc_caller_names_attribute(void)
 {
-    return names_attribute(current_instruction().op);
+    struct instruction now = current_instruction();
+    return hc_op_attribute(now.op, now.arg) >= 0;
 }
 
 bool hc_caller_names(PyObject *attribute)
 {
     struct instruction now = current_instruction();
-    if (!names_attribute(now.op))
+    int name = hc_op_attribute(now.op, now.arg);
+    if (name < 0)
         return false;
-    PyObject *names = innermost()->f_code->co_names; /* borrowed */
-    return now.arg < PyTuple_GET_SIZE(names) &&
-           PyUnicode_Compare(PyTuple_GET_ITEM(names, now.arg), attribute) == 0;
+    PyObject *names = hc_frame_code(innermost())->co_names; /* borrowed */
+    return name < PyTuple_GET_SIZE(names) && PyUnicode_Compare(PyTuple_GET_ITEM(names, name), attribute) == 0;
 }
 
 bool hc_caller_imports_all(void)
 {
-    return current_instruction().op == IMPORT_STAR;
+    struct instruction now = current_instruction();
+    return hc_op_imports_all(now.op, now.arg);
 }
 
 static bool is_for_guest(const char *const *through, bool harness_too)
 {
-    const frame *f = innermost();
+    const hc_frame *f = innermost();
     if (!f)
         return false;
     for (; f; f = caller_of(f)) {
-        enum hc_party party = hc_party_of_file(f->f_code->co_filename);
+        enum hc_party party = hc_party_of_file(hc_frame_code(f)->co_filename);
         if (party == HC_PARTY_HARNESS && !harness_too)
             return false;
         if (party != HC_PARTY_LIBRARY)
@@ -187,19 +178,20 @@ bool hc_caller_may_serve_guest(const char *const *through)
 
 PyObject *hc_caller_first_local(const char *file_end, const char *function)
 {
-    const frame *f = innermost();
-    if (!f || PyUnicode_CompareWithASCIIString(f->f_code->co_name, function) != 0 ||
-        f->f_code->co_argcount < 1 || hc_party_of_file(f->f_code->co_filename) != HC_PARTY_LIBRARY)
+    const hc_frame *f = innermost();
+    if (!f || PyUnicode_CompareWithASCIIString(hc_frame_code(f)->co_name, function) != 0 ||
+        hc_frame_code(f)->co_argcount < 1 ||
+        hc_party_of_file(hc_frame_code(f)->co_filename) != HC_PARTY_LIBRARY)
         return NULL;
-    const char *file = text_of(f->f_code->co_filename);
+    const char *file = text_of(hc_frame_code(f)->co_filename);
     size_t len = file ? strlen(file) : 0, end = strlen(file_end);
     return len >= end && strcmp(file + len - end, file_end) == 0 ? f->localsplus[0] : NULL;
 }
 
 bool hc_asked_through(const char *module)
 {
-    for (const frame *f = innermost(); f; f = caller_of(f)) {
-        if (hc_party_of_file(f->f_code->co_filename) == HC_PARTY_GUEST)
+    for (const hc_frame *f = innermost(); f; f = caller_of(f)) {
+        if (hc_party_of_file(hc_frame_code(f)->co_filename) == HC_PARTY_GUEST)
             return false;
         if (is_module(f, module))
             return true;
@@ -207,16 +199,16 @@ bool hc_asked_through(const char *module)
     return false;
 }
 
-static int line_of(const frame *f)
+static int line_of(const hc_frame *f)
 {
-    int line = PyCode_Addr2Line(f->f_code, _PyInterpreterFrame_LASTI(f) * (int)sizeof(_Py_CODEUNIT));
+    int line = PyCode_Addr2Line(hc_frame_code(f), hc_frame_at(f) * (int)sizeof(_Py_CODEUNIT));
     return line > 0 ? line : 0;
 }
 
 int hc_guest_line(void)
 {
-    for (const frame *f = innermost(); f; f = caller_of(f))
-        if (hc_party_of_file(f->f_code->co_filename) == HC_PARTY_GUEST)
+    for (const hc_frame *f = innermost(); f; f = caller_of(f))
+        if (hc_party_of_file(hc_frame_code(f)->co_filename) == HC_PARTY_GUEST)
             return line_of(f);
     return 0;
 }
@@ -224,8 +216,8 @@ int hc_guest_line(void)
 void hc_callers_write(struct hc_buf *out)
 {
     int shown = 0;
-    for (const frame *f = innermost(); f && shown < MAX_CALLER; f = caller_of(f), shown++) {
-        const char *name = text_of(f->f_code->co_name), *file = text_of(f->f_code->co_filename);
+    for (const hc_frame *f = innermost(); f && shown < MAX_CALLER; f = caller_of(f), shown++) {
+        const char *name = text_of(hc_frame_code(f)->co_name), *file = text_of(hc_frame_code(f)->co_filename);
         (void)hc_buf_fmt(out, "%s%.80s (%.120s:%d)", shown ? " < " : "", name ? name : "?", file ? file : "?",
                          line_of(f));
     }

@@ -199,7 +199,7 @@ static PyTypeObject view = {
 
 PyObject *hc_hidden_view(void)
 {
-    static PyObject *only; /* owned, for good */
+    static PyObject *only; /* owned; never freed */
     if (!only) {
         real = Py_NewRef(PyImport_GetModuleDict());
         only = PyType_Ready(&view) < 0 ? NULL : PyObject_CallNoArgs((PyObject *)&view);

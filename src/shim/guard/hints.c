@@ -17,7 +17,7 @@ static const char no_processes[] = "There are no other programs in the cell; use
 static const char no_native[] = "Native code is not for programs here; use numpy, or plain Python.";
 static const char no_files_of_others[] =
     "Read the job's inputs below /input, and write results below /output or /tmp.";
-/* For policies that do not let programs write to /tmp. */
+/* The hint for policies that do not let programs write to /tmp. */
 static const char no_files_but_output[] =
     "Read the job's inputs below /input, and write results below /output.";
 static const char write_below[] = "Write results below /output or /tmp.";

@@ -108,9 +108,9 @@ static int resolve_relative(const char *name, int level, PyObject *globals, char
     return 0;
 }
 
-/* Does C code call? C code that the program calls, such as strptime(), imports modules by the program's
- * __import__, and passes an empty list where import statements pass a tuple or None. Such an import is
- * allowed unless the module is denied by name. But the program could make such a call too: so None is
+/* Does C code ask for the import? C code that the program calls, such as strptime(), imports modules by the
+ * program's __import__, and passes an empty list where import statements pass a tuple or None. Such an import
+ * is allowed unless the module is denied by name. But the program could make such a call too: so None is
  * returned instead of a module that the program may not import, as C code does not use the result
  * (PyImport_Import). */
 static bool is_for_c(PyObject *names, int level)

@@ -23,7 +23,7 @@ enum way {
     WAY_ATTRIBUTES, /* checks the attributes that the arguments name */
     WAY_MEMBERS,    /* leaves denied attributes out of a list of members */
     WAY_MODULE,     /* refuses to return a denied module */
-    WAY_FORMAT,     /* as WAY_ATTRIBUTES, whoever calls */
+    WAY_FORMAT,     /* as WAY_ATTRIBUTES, for every caller */
     WAY_RELOAD,     /* replaces the functions of the reloaded module again */
     WAY_FOREIGN,    /* no replacement: has pointers.c watch a type of ctypes */
     WAY_THREAD      /* refuses unless threads are allowed */
@@ -34,7 +34,7 @@ enum way {
 struct row {
     const char *module, *name; /* `name`: dotted, below the module; it may end in * */
     enum way way;
-    const char *message;  /* of the refusal */
+    const char *message;  /* message of the refusal */
     const char *argument; /* name of the argument that is checked */
     const char *instead;  /* WAY_CHOOSE: value in the place of one that is not allowed */
     const cJSON *values;  /* WAY_CHOOSE: allowed values */
@@ -63,13 +63,14 @@ static const struct row own_rows[] = {
     {.module = "string", .name = "Formatter.get_field", .way = WAY_FORMAT},
     {.module = "importlib", .name = "reload", .way = WAY_RELOAD},
 };
-/* If the policy allows no threads; early versions of Python 3.11 have no audit event for their start. */
+/* Rows for policies that allow no threads; early versions of Python 3.11 have no audit event for starting
+ * one. */
 static const struct row thread_rows[] = {
     {.module = "_thread", .name = "start_new_thread", .way = WAY_THREAD},
     {.module = "_thread", .name = "start_new", .way = WAY_THREAD},
     {.module = "threading", .name = "_start_new_thread", .way = WAY_THREAD},
 };
-/* If the policy denies ctypes. */
+/* Rows for policies that deny ctypes. */
 #define NO_CTYPES "{name}() makes pointers of ctypes, which this policy does not allow"
 static const struct row foreign_rows[] = {
     {.module = "numpy.core._internal", .name = "_ctypes.data_as", .way = WAY_REFUSE, .message = NO_CTYPES},
@@ -198,8 +199,8 @@ static PyObject *call_chosen(const struct changed *c, PyObject *args, PyObject *
     return text ? call_with_text(c, args, named, at, text) : refuse_call(c);
 }
 
-/* import_module(name, package=None) of importlib, and other functions that import the module that a dotted
- * name says. */
+/* import_module(name, package=None) of importlib, and other functions that import a module by its dotted
+ * name. */
 static PyObject *call_import(const struct changed *c, PyObject *args, PyObject *named)
 {
     const char *parameter = c->row->argument ? c->row->argument : "name";

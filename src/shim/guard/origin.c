@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/origin.h"
 
 #include "shim/guard/frames.h"
@@ -12,12 +14,12 @@
 #include <unistd.h>
 
 #define MADE_AS  "<made as " /* begins the file name of code that was renamed */
-#define PYC_HEAD 16          /* bytes in front of the code */
+#define PYC_HEAD 16          /* bytes of a .pyc file before the code */
 
 /* ---- the files of the tree that the import system reads ---- */
 
-/* Contents and path of the last file that the import system read. Only it has got this very object. Owned;
- * NULL: none. */
+/* Contents and path of the last file that the import system read. No other code has a reference to these
+ * objects. Owned; NULL: none. */
 static PyObject *read_bytes, *read_path;
 /* The code object in that file. Owned. */
 static PyObject *read_code;
@@ -288,9 +290,9 @@ static int guard_type(void)
         "replace", (PyCFunction)(void (*)(void))code_replace, METH_VARARGS | METH_KEYWORDS,
         "Return a copy of the code object with new values for the specified fields."};
     plain_new = PyCode_Type.tp_new;
-    plain_replace = Py_XNewRef(PyDict_GetItemString(PyCode_Type.tp_dict, replace.ml_name));
+    plain_replace = Py_XNewRef(PyDict_GetItemString(hc_type_dict(&PyCode_Type), replace.ml_name));
     hc_autopy *method = plain_replace ? PyDescr_NewMethod(&PyCode_Type, &replace) : NULL;
-    if (!method || PyDict_SetItemString(PyCode_Type.tp_dict, replace.ml_name, method) < 0)
+    if (!method || PyDict_SetItemString(hc_type_dict(&PyCode_Type), replace.ml_name, method) < 0)
         return -1;
     PyCode_Type.tp_new = code_new;
     PyType_Modified(&PyCode_Type);

@@ -1,5 +1,5 @@
-/* For the struct of module objects. */
-#define Py_BUILD_CORE
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/reach.h"
 
 #include <internal/pycore_moduleobject.h>
@@ -219,9 +219,8 @@ static bool is_harmless(PyObject *module, PyObject *name)
     return imports && is_one_of(name, importing) && !hc_caller_names(name);
 }
 
-/* Does the program load the attribute, itself or by a function that looks names up for it? mock.patch() looks
- * into
- * __dict__. */
+/* Does the program load the attribute, itself or by a function that looks names up for it? mock.patch(), for
+ * one, looks into __dict__. */
 static bool is_asked_for_guest(PyObject *name)
 {
     if (hc_caller_is_guest(NULL))
@@ -387,7 +386,7 @@ static int replace_dict_getter(void)
 {
     static PyGetSetDef names = {.name = "__dict__", .get = get_names};
     hc_autopy *descriptor = PyDescr_NewGetSet(&PyModule_Type, &names);
-    return descriptor ? PyDict_SetItemString(PyModule_Type.tp_dict, names.name, descriptor) : -1;
+    return descriptor ? PyDict_SetItemString(hc_type_dict(&PyModule_Type), names.name, descriptor) : -1;
 }
 
 int hc_reach_guard(PyObject *builtins)

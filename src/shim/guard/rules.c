@@ -169,6 +169,7 @@ int hc_guard_rules_read(const struct hc_handover_job *job)
     g->code.max_chars = hc_rules_count_of(rules, "code", "max_chars", 0);
     g->code.tidy = hc_rules_bool(rules, "code", "tidy", true);
     g->code.guarded_writes = strcmp(hc_rules_text(rules, "code", "writes", "free"), "guarded") == 0;
+    g->audit.chdir = hc_rules_bool(rules, "audit", "chdir", true);
     g->audit.threads = hc_rules_bool(rules, "audit", "threads", true);
     g->audit.chain = hc_rules_bool(rules, "audit", "chain", false);
     g->modules.replace = hc_rules_get(rules, "modules", "replace");

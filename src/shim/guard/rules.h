@@ -68,8 +68,9 @@ struct hc_guard_rules {
     } files;
     struct {
         struct hc_names allow, deny, env;
-        /* The program may start threads; messages name the calls that led to the refusal. */
-        bool threads, chain;
+        /* The program may start threads; messages name the calls that led to the refusal; the program may
+         * make any directory its working directory. */
+        bool threads, chain, chdir;
     } audit;
     struct {
         struct hc_names scrub;

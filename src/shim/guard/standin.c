@@ -5,19 +5,19 @@
 
 #include <string.h>
 
-#define EXPECTED_MAX 64 /* imports in programs of a process, of which the last ones are remembered */
-#define LINES_MAX    20 /* of one import statement */
+#define EXPECTED_MAX 64 /* imports that a process remembers: the last ones of its programs */
+#define LINES_MAX    20 /* most lines of one import statement */
 
 static struct {
     int line;
     char dotted[128];
 } expected[EXPECTED_MAX];
-static size_t expected_count; /* so far, also those that later ones have replaced */
+static size_t expected_count; /* imports so far, including those that later ones have replaced */
 
 struct standin {
     PyObject ob_base;
     PyObject *name; /* str, owned: "subprocess", "subprocess.run" */
-    bool gives;     /* a "from" import takes its names out of it */
+    bool gives;     /* a "from" import takes names out of it */
 };
 
 void hc_standins_expect(const struct hc_findings *found)
@@ -43,7 +43,7 @@ bool hc_standin_expected(const char *dotted, int line)
 
 static PyTypeObject standin_type;
 
-/* Steals `name`. */
+/* Makes a stand-in. Steals `name`. */
 static PyObject *make(PyObject *name, bool gives)
 {
     struct standin *s =

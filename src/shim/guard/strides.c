@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/strides.h"
 
 #include "shim/guard/denial.h"
@@ -19,7 +21,7 @@ struct extent {
 /* numpy.ndarray, borrowed; NULL if numpy is not loaded. */
 static PyTypeObject *ndarray(void)
 {
-    static PyObject *type; /* owned, for good */
+    static PyObject *type; /* owned; never freed */
     hc_autopy *name = type ? NULL : PyUnicode_FromString("numpy");
     hc_autopy *numpy = name ? PyImport_GetModule(name) : NULL;
     if (numpy)
@@ -36,20 +38,20 @@ static bool is_array(PyObject *object)
  * NULL with an exception set. */
 static PyObject *array_attribute(PyObject *array, const char *name)
 {
-    PyObject *descriptor = PyDict_GetItemString(ndarray()->tp_dict, name); /* borrowed */
+    PyObject *descriptor = PyDict_GetItemString(hc_type_dict(ndarray()), name); /* borrowed */
     if (!descriptor || !Py_TYPE(descriptor)->tp_descr_get)
         return PyErr_Format(PyExc_AttributeError, "arrays have no %s", name);
     return Py_TYPE(descriptor)->tp_descr_get(descriptor, array, (PyObject *)ndarray());
 }
 
-/* -1 with an exception set. */
+/* Converts an int. -1: an exception is set. */
 static int to_int64(PyObject *object, int64_t *out)
 {
     *out = object ? PyLong_AsLongLong(object) : -1;
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* -1 for an object of a Python class, which could give another number each time. */
+/* Converts an int. -1: the object is of a Python class, which could give another number each time. */
 static int to_int64_if_builtin(PyObject *object, int64_t *out)
 {
     if (!object || PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE))
@@ -187,8 +189,8 @@ static bool has_plain_keys(PyObject *interface)
 {
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(interface, &at, &key, &value);)
-        if (!PyUnicode_CheckExact(
-                key)) /* one of the program's own could change the dict when it is compared */
+        /* an object of the program's own class could change the dict when it is compared */
+        if (!PyUnicode_CheckExact(key))
             return false;
     return true;
 }

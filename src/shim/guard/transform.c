@@ -7,8 +7,8 @@
 
 /* The state of hc_guard_transform. */
 struct transform {
-    PyArena *arena;         /* of the tree; borrowed */
-    PyObject *guard, *call; /* the function, and "__call__"; owned by the arena */
+    PyArena *arena;         /* arena of the tree; borrowed */
+    PyObject *guard, *call; /* the guard function, and the str "__call__"; owned by the arena */
 };
 
 /* The expression guard.__call__(object), at the object's place: the compiler warns of a call of a constant

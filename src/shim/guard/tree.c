@@ -2,16 +2,16 @@
 
 #include <stddef.h>
 
-/* Whether ImportError is caught in a part of a node. */
+/* Is ImportError caught in a part of a node? */
 enum how {
-    AS_THE_REST, /* as in the node itself */
+    AS_THE_REST, /* if it is caught around the node */
     TRIED,       /* also if the node is a statement that catches it */
-    ANY_LATER,   /* no: a function's body, which may run outside the statements around it */
+    ANY_LATER,   /* no: the part may run outside the statements around it, such as the body of a function */
 };
 
 /* A member of a node that holds another node, or a sequence of nodes. */
 struct field {
-    enum hc_node_type type; /* of the nodes; HC_NODE_NONE ends the list */
+    enum hc_node_type type; /* type of the nodes; HC_NODE_NONE ends the list */
     bool list;              /* the member is a sequence of nodes, not a node */
     enum how how;           /* whether ImportError is caught in the nodes */
     size_t at;              /* the member's offset in its struct, in bytes */
@@ -19,8 +19,8 @@ struct field {
 
 #define MOST_FIELDS 7 /* most fields of a node */
 
-struct fields {                  /* of one kind of node */
-    struct field f[MOST_FIELDS]; /* in the program's order */
+struct fields {                  /* fields of one kind of node */
+    struct field f[MOST_FIELDS]; /* in the order in which they stand in the program */
 };
 
 #define ONE(type, owner, member)                                                                             \
@@ -36,19 +36,34 @@ struct fields {                  /* of one kind of node */
         HC_NODE_##type, true, how, offsetof(struct owner, member)                                            \
     }
 
+/* The type parameters of a statement. Their bounds and defaults, and the value of a "type" statement, are
+ * evaluated when somebody asks for them, perhaps outside the statements around them. */
+#if HC_HAS_TYPE_PARAMETERS
+#define TYPE_PARAMETERS(member) BLOCK(ANY_LATER, TYPE_PARAMETER, _stmt, member),
+#else
+#define TYPE_PARAMETERS(member)
+#endif
+
 /* All fields of Python.asdl that hold nodes; kinds without a row hold only names and constants. */
 static const struct fields statements[] = {
-    [FunctionDef_kind] = {{LIST(EXPRESSION, _stmt, v.FunctionDef.decorator_list),
+    [FunctionDef_kind] = {{TYPE_PARAMETERS(v.FunctionDef.type_params)
+                               LIST(EXPRESSION, _stmt, v.FunctionDef.decorator_list),
                            ONE(ARGUMENTS, _stmt, v.FunctionDef.args),
                            ONE(EXPRESSION, _stmt, v.FunctionDef.returns),
                            BLOCK(ANY_LATER, STATEMENT, _stmt, v.FunctionDef.body)}},
-    [AsyncFunctionDef_kind] = {{LIST(EXPRESSION, _stmt, v.AsyncFunctionDef.decorator_list),
+    [AsyncFunctionDef_kind] = {{TYPE_PARAMETERS(v.AsyncFunctionDef.type_params)
+                                    LIST(EXPRESSION, _stmt, v.AsyncFunctionDef.decorator_list),
                                 ONE(ARGUMENTS, _stmt, v.AsyncFunctionDef.args),
                                 ONE(EXPRESSION, _stmt, v.AsyncFunctionDef.returns),
                                 BLOCK(ANY_LATER, STATEMENT, _stmt, v.AsyncFunctionDef.body)}},
-    [ClassDef_kind] = {{LIST(EXPRESSION, _stmt, v.ClassDef.decorator_list),
+    [ClassDef_kind] = {{TYPE_PARAMETERS(v.ClassDef.type_params)
+                            LIST(EXPRESSION, _stmt, v.ClassDef.decorator_list),
                         LIST(EXPRESSION, _stmt, v.ClassDef.bases), LIST(KEYWORD, _stmt, v.ClassDef.keywords),
                         LIST(STATEMENT, _stmt, v.ClassDef.body)}},
+#if HC_HAS_TYPE_PARAMETERS
+    [TypeAlias_kind] = {{ONE(EXPRESSION, _stmt, v.TypeAlias.name),
+                         TYPE_PARAMETERS(v.TypeAlias.type_params) ONE(EXPRESSION, _stmt, v.TypeAlias.value)}},
+#endif
     [Return_kind] = {{ONE(EXPRESSION, _stmt, v.Return.value)}},
     [Delete_kind] = {{LIST(EXPRESSION, _stmt, v.Delete.targets)}},
     [Assign_kind] = {{LIST(EXPRESSION, _stmt, v.Assign.targets), ONE(EXPRESSION, _stmt, v.Assign.value)}},
@@ -149,6 +164,19 @@ static const struct fields comprehension = {{ONE(EXPRESSION, _comprehension, tar
                                              ONE(EXPRESSION, _comprehension, iter),
                                              LIST(EXPRESSION, _comprehension, ifs)}};
 
+#if HC_HAS_TYPE_PARAMETERS
+static const struct fields type_parameters[] = {
+#if PY_VERSION_HEX >= 0x030d0000
+    [TypeVar_kind] = {{ONE(EXPRESSION, _type_param, v.TypeVar.bound),
+                       ONE(EXPRESSION, _type_param, v.TypeVar.default_value)}},
+    [ParamSpec_kind] = {{ONE(EXPRESSION, _type_param, v.ParamSpec.default_value)}},
+    [TypeVarTuple_kind] = {{ONE(EXPRESSION, _type_param, v.TypeVarTuple.default_value)}},
+#else
+    [TypeVar_kind] = {{ONE(EXPRESSION, _type_param, v.TypeVar.bound)}},
+#endif
+};
+#endif
+
 #define BY_KIND(table, kind) ((size_t)(kind) < sizeof(table) / sizeof *(table) ? &(table)[kind] : NULL)
 
 static const struct fields *fields_of(const struct hc_tree_node *n)
@@ -174,6 +202,10 @@ static const struct fields *fields_of(const struct hc_tree_node *n)
         return &match_case;
     case HC_NODE_COMPREHENSION:
         return &comprehension;
+#if HC_HAS_TYPE_PARAMETERS
+    case HC_NODE_TYPE_PARAMETER:
+        return BY_KIND(type_parameters, ((type_param_ty)n->node)->kind);
+#endif
     default:
         return NULL;
     }
@@ -234,7 +266,7 @@ static bool catches_import_error(stmt_ty s)
 /* The nodes that are still to be visited, the next one last. */
 struct pile {
     struct hc_tree_node *items; /* owned */
-    size_t count, cap;          /* number of nodes; of those that `items` has room for */
+    size_t count, cap;          /* number of nodes; number that `items` has room for */
 };
 
 static int push(struct pile *p, struct hc_tree_node node)

@@ -5,25 +5,23 @@
 #ifndef HC_SHIM_GUARD_TREE_H
 #define HC_SHIM_GUARD_TREE_H
 
-#ifndef Py_BUILD_CORE
-#define Py_BUILD_CORE
-#endif
-#include "shim/harness/py.h"
+#include "shim/cpython/cpython.h"
 
 #include <internal/pycore_ast.h>
 
 enum hc_node_type {
-    HC_NODE_NONE,          /* no node: ends the rows of a table */
-    HC_NODE_STATEMENT,     /* stmt_ty */
-    HC_NODE_EXPRESSION,    /* expr_ty */
-    HC_NODE_PATTERN,       /* pattern_ty */
-    HC_NODE_HANDLER,       /* excepthandler_ty */
-    HC_NODE_ARGUMENTS,     /* arguments_ty */
-    HC_NODE_ARGUMENT,      /* arg_ty */
-    HC_NODE_KEYWORD,       /* keyword_ty */
-    HC_NODE_WITH,          /* withitem_ty */
-    HC_NODE_CASE,          /* match_case_ty */
-    HC_NODE_COMPREHENSION, /* comprehension_ty */
+    HC_NODE_NONE,           /* no node: ends the rows of a table */
+    HC_NODE_STATEMENT,      /* stmt_ty */
+    HC_NODE_EXPRESSION,     /* expr_ty */
+    HC_NODE_PATTERN,        /* pattern_ty */
+    HC_NODE_HANDLER,        /* excepthandler_ty */
+    HC_NODE_ARGUMENTS,      /* arguments_ty */
+    HC_NODE_ARGUMENT,       /* arg_ty */
+    HC_NODE_KEYWORD,        /* keyword_ty */
+    HC_NODE_WITH,           /* withitem_ty */
+    HC_NODE_CASE,           /* match_case_ty */
+    HC_NODE_COMPREHENSION,  /* comprehension_ty */
+    HC_NODE_TYPE_PARAMETER, /* type_param_ty, where the syntax has it */
     HC_NODE_TYPES
 };
 

@@ -5,7 +5,7 @@
 
 /* The result of _write_(object). */
 struct guarded {
-    PyObject_HEAD PyObject *object; /* that the program writes to; owned */
+    PyObject_HEAD PyObject *object; /* the object that the program writes to; owned */
 };
 
 static PyObject *object_of(PyObject *self)

@@ -21,7 +21,7 @@ static const char *zone_path(const char *zone, char *buffer)
     return zone;
 }
 
-/* Without asking the kernel what the names of zones mean. */
+/* Is the path in one of the zones by the zones' names alone, without a system call? */
 static bool is_below_named(const struct hc_names *zones, const char *resolved)
 {
     for (size_t i = 0; i < zones->count; i++)

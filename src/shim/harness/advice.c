@@ -7,7 +7,7 @@
 
 #include <sys/resource.h>
 
-static const struct hc_handover_job *given; /* borrowed; NULL: nothing was prepared */
+static const struct hc_handover_job *given; /* the job that advice is for; borrowed; NULL: none yet */
 
 void hc_advice_prepare(const struct hc_handover_job *job)
 {

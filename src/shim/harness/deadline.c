@@ -14,9 +14,9 @@ static bool armed;                /* signals raise exceptions */
 static bool within;               /* the harness calls the guest's objects (hc_deadline_within) */
 static int raised;                /* exceptions raised in this run */
 static int ignored;               /* TimeoutErrors in this piece of the harness's work */
-static int seconds;               /* that the guest's objects have for this piece */
+static int seconds;               /* seconds that the guest's objects may take in this piece */
 static hc_deadline_end *stubborn; /* called when `ignored` reaches PATIENCE; NULL: no function */
-static void *stubborn_ctx;        /* its argument, borrowed */
+static void *stubborn_ctx;        /* argument of `stubborn`; borrowed */
 static const char *timeout_text;  /* limits.timeout as the user writes it, borrowed */
 static PyObject *set_handler;     /* owned: _signal.signal as it was before the guest could replace it */
 static PyObject *handler;         /* owned: on_signal as a Python function */

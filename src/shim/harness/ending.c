@@ -75,7 +75,7 @@ void hc_flush_streams(void)
 {
     flush_stream("stdout");
     flush_stream("stderr");
-    (void)fflush(NULL); /* what extension modules printed */
+    (void)fflush(NULL); /* writes out what extension modules printed */
 }
 
 void hc_ending_run(PyObject *space)

@@ -11,13 +11,13 @@
 
 /* One refusal or warning. */
 struct hc_finding {
-    const char *rule;   /* static: "imports", "calls", "attributes", "names", "code_size", "statements",
-                           "syntax", ... */
-    char message[512];  /* for the writer of the program, one sentence */
-    char what[128];     /* the name or module that it is about; empty: none */
-    const char *hint;   /* static; NULL: no hint */
-    struct hc_place at; /* its place; line 0: the whole program */
-    bool warning;       /* it is shown, but does not refuse the program */
+    const char *rule;  /* static: "imports", "calls", "attributes", "names", "code_size", "statements",
+                          "syntax", ... */
+    char message[512]; /* for the writer of the program, one sentence */
+    char what[128];    /* the name or module that it is about; empty: none */
+    const char *hint;  /* static; NULL: no hint */
+    struct hc_span at; /* its place; line 0: the whole program */
+    bool warning;      /* it is shown, but does not refuse the program */
 };
 
 struct hc_findings {

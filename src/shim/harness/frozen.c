@@ -5,7 +5,7 @@
 
 /* One file of the harness's Python, as freeze.py writes it into harness.inc. */
 struct frozen_part {
-    const char *name;          /* the file's, without "guest_" and ".py" */
+    const char *name;          /* name of the file, without "guest_" and ".py" */
     const unsigned char *code; /* the marshalled code object */
     size_t size;               /* bytes of `code` */
 };

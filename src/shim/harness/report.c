@@ -9,7 +9,7 @@
 /* Bytes of the keys, numbers and punctuation of the error. */
 #define ERROR_KEYS 192
 
-/* Bytes of the report's 1/`part`. In a small report, too, an error and the figures must have room. */
+/* A 1/`part` of the report's bytes. Even in a small report an error and the figures must have room. */
 static size_t share(const struct hc_report *r, size_t part)
 {
     return r->max / part;
@@ -204,7 +204,7 @@ size_t hc_report_value_room(const struct hc_report *r)
                      r->results.len + r->returned.len + r->displays.len);
 }
 
-/* The value's share is kept free. */
+/* Leaves the value's share of the report free. */
 void hc_report_displays(struct hc_report *r, PyObject *displays, long left_out, PyObject *warnings)
 {
     warn_all(r, warnings);

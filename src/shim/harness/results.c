@@ -124,7 +124,8 @@ static bool is_plain_json(PyObject *value, int depth)
     return is_plain_text(value);
 }
 
-/* Adds the form from which the Python package makes the value itself, if plain JSON is not that. */
+/* Adds the form from which the Python package rebuilds the exact value, if plain JSON is not enough for
+ * that. */
 static void add_exact_form(PyObject *value, PyObject *forms, struct hc_report *report)
 {
     if (is_plain_json(value, 0))

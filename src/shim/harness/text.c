@@ -4,7 +4,7 @@
 /* Most lists and dicts within each other; json/json.h accepts 64, and a value stands within others. */
 #define DEEPEST 48
 
-/* One character as JSON; returns the bytes used. */
+/* Prints one character as JSON; returns the bytes used. */
 static size_t escape(Py_UCS4 c, char *out, size_t size)
 {
     static const char plain[] = "\"\\\n\t", letter[] = "\"\\nt";
@@ -16,14 +16,14 @@ static size_t escape(Py_UCS4 c, char *out, size_t size)
         return 1;
     }
     if (c == 0 || (c >= 0xd800 && c <= 0xdfff))
-        c = 0xfffd; /* a NUL or half a pair: JSON could say it, C strings and UTF-8 could not */
+        c = 0xfffd; /* a NUL or half a surrogate pair: JSON could express it, C strings and UTF-8 cannot */
     if (c <= 0xffff)
         return (size_t)snprintf(out, size, "\\u%04x", (unsigned)c);
     c -= 0x10000;
     return (size_t)snprintf(out, size, "\\u%04x\\u%04x", 0xd800u + (c >> 10), 0xdc00u + (c & 0x3ffu));
 }
 
-/* Append characters from `at` on, at most `budget` bytes. Returns where it stopped. */
+/* Appends characters from `at` on, at most `budget` bytes. Returns the index of the first one left out. */
 static Py_ssize_t add_escaped(struct hc_buf *out, PyObject *str, Py_ssize_t at, size_t budget)
 {
     int kind = PyUnicode_KIND(str);
@@ -39,7 +39,7 @@ static Py_ssize_t add_escaped(struct hc_buf *out, PyObject *str, Py_ssize_t at, 
     return at;
 }
 
-/* The first character from which on the rest fits into `budget` bytes, not before `from`. */
+/* The first character, not before `from`, from which on the rest fits into `budget` bytes. */
 static Py_ssize_t tail_start(PyObject *str, Py_ssize_t from, size_t budget)
 {
     Py_ssize_t at = PyUnicode_GET_LENGTH(str);
@@ -118,7 +118,8 @@ static bool add_list(struct hc_buf *out, PyObject *list, int depth)
     return hc_buf_add(out, "]", 1) == 0;
 }
 
-/* Two keys that differ must not become one: what the output cannot say is no key. */
+/* Can the str be a key of the output? Characters that the output replaces are refused, as two different keys
+ * could become the same. */
 static bool is_key(PyObject *key)
 {
     if (!PyUnicode_CheckExact(key) || PyUnicode_READY(key) < 0)
@@ -151,7 +152,7 @@ static bool add_dict(struct hc_buf *out, PyObject *dict, int depth)
             !add_value(out, held, depth + 1))
             return false;
         if (PyDict_GET_SIZE(dict) != size)
-            return false; /* another thread works on it */
+            return false; /* another thread changes the dict */
     }
     return hc_buf_add(out, "}", 1) == 0;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define NO_ANSWER 0 /* no packet has come, or one that does not end a message */
+#define NO_ANSWER 0 /* no packet has come, or more packets of the message follow */
 
 static bool bound;           /* the program has `tools` */
 static bool may_call;        /* calls are allowed now */
@@ -24,8 +24,8 @@ static PyObject *raise_os_error(const struct hc_error *err)
     return PyErr_Format(PyExc_OSError, "tools: %s", err->text);
 }
 
-/* Checks that the launcher can parse a call, for one with a NUL, two members of one name or too many levels
- * would end the connection, and the report would be lost. New reference: the reason as a str, or None. */
+/* Checks that the launcher can parse a call. One with a NUL, two members of one name or too many levels would
+ * end the connection, and the report would be lost. New reference: the reason as a str, or None. */
 static PyObject *check_call(const char *utf8, size_t len)
 {
     struct hc_error err;

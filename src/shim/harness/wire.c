@@ -15,7 +15,7 @@ static int send_packet(int fd, struct hc_frame_head head, const void *data, stru
         {.iov_base = &head, .iov_len = sizeof head},
         {.iov_base = (void *)(uintptr_t)data, .iov_len = head.len},
     };
-    while (writev(fd, parts, head.len ? 2 : 1) < 0) /* sendmsg is not for guest code, nor then for this */
+    while (writev(fd, parts, head.len ? 2 : 1) < 0) /* not sendmsg(2), which the guest's filter refuses */
         if (errno != EINTR)
             return hc_fail(err, errno, "send to launcher");
     return 0;
@@ -50,15 +50,15 @@ int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *e
     return 0;
 }
 
-/* A copy shares the channel with the program, which may have made it non-blocking. 0, or -1. */
+/* Waits for a packet. The program shares the channel with copies, and may have made it non-blocking. */
 static int await_packet(int fd, struct hc_error *err)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
     return poll(&ready, 1, -1) < 0 && errno != EINTR ? hc_fail(err, errno, "wait for launcher") : 0;
 }
 
-/* One packet: 1 if it is this, 0 if it is another, -1; `passed` gets what comes along, owned by the caller.
- */
+/* Receives one packet. 1: it is of `type`; 0: of another type, or none came; -1: error. `passed` gets the
+ * descriptors that came with it, owned by the caller. */
 static int receive(int fd, enum hc_frame_type type, int passed[HC_JOB_FDS], struct hc_error *err)
 {
     char data[sizeof(struct hc_frame_head) + 64];
@@ -85,9 +85,9 @@ static void close_all(int fds[HC_JOB_FDS])
         hc_close_fd(&fds[i]);
 }
 
-/* Block until the launcher says this. `passed` gets what comes along, owned by the caller; -1: nothing. In a
- * session there may still be what it said to one that has died since, or an answer that nobody waits for any
- * more. */
+/* Waits until the launcher sends a frame of `type`. `passed` gets the descriptors that came with it, owned by
+ * the caller; -1: none. Other frames are dropped: in a session, orders to a process that has died since, and
+ * answers that came too late. */
 static int await(int fd, enum hc_frame_type type, int passed[HC_JOB_FDS], struct hc_error *err)
 {
     for (;;) {

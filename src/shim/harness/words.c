@@ -4,11 +4,11 @@
 
 #define HINTS_MAX 32 /* distinct hints with holes in them */
 
-static const struct hc_interface *interface; /* NULL: none was chosen */
+static const struct hc_interface *interface; /* fills the hints; NULL: none was chosen */
 
 static struct {
-    const char *hint; /* as it was given, compared by its address */
-    char *filled;     /* owned, for good */
+    const char *hint; /* text as a caller passed it; compared by its address */
+    char *filled;     /* owned; never freed */
 } hints[HINTS_MAX];
 
 void hc_words_choose(const char *interface_name)

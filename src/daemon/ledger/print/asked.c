@@ -12,7 +12,7 @@
 
 #define MOST_ASKED 1000 /* most jobs that the daemon puts into one list */
 
-/* "2026-11-20T08:00:00.123Z" */
+/* Parses a time like "2026-11-20T08:00:00.123Z" to ms since 1970. */
 static int64_t time_of(const cJSON *row, const char *name)
 {
     struct tm tm = {0};
@@ -79,7 +79,7 @@ static int by_time(const void *a, const void *b)
     return strcmp(hc_json_text(*(cJSON *const *)b, "accepted"), hc_json_text(*(cJSON *const *)a, "accepted"));
 }
 
-/* Prints the rows, the job or session that was accepted last first. */
+/* Prints the rows, the most recently accepted job or session first. */
 static int print_rows(cJSON *rows, const struct hc_report_options *o, struct hc_error *err)
 {
     const size_t count = (size_t)cJSON_GetArraySize(rows),
@@ -124,7 +124,7 @@ static void put_parameter(struct hc_buf *path, const char *name, const char *val
         (void)hc_buf_fmt(path, "%c%s=%s", memchr(path->data, '?', path->len) ? '&' : '?', name, value);
 }
 
-/* Makes the path of the request. Values that are no names are refused, as they could change the path's
+/* Makes the path of the request. Values that are not names are refused, as they could change the path's
  * meaning. */
 static int print_path(const struct hc_report_options *o, bool admin, struct hc_buf *path,
                       struct hc_error *err)
@@ -147,7 +147,7 @@ static int print_path(const struct hc_report_options *o, bool admin, struct hc_b
     return path->failed ? hc_fail(err, 0, "out of memory") : 0;
 }
 
-static int list(const struct hc_report_options *o, const struct hc_place *place, bool admin,
+static int list(const struct hc_report_options *o, const struct hc_daemon_address *place, bool admin,
                 struct hc_error *err)
 {
     hc_autobuf path = {0};
@@ -161,7 +161,7 @@ static int list(const struct hc_report_options *o, const struct hc_place *place,
     return rc;
 }
 
-static int show(const struct hc_report_options *o, const struct hc_place *place, bool admin,
+static int show(const struct hc_report_options *o, const struct hc_daemon_address *place, bool admin,
                 struct hc_error *err)
 {
     hc_autobuf path = {0};
@@ -179,7 +179,7 @@ static int show(const struct hc_report_options *o, const struct hc_place *place,
 
 int hc_report_asked(const struct hc_report_options *o, struct hc_error *err)
 {
-    struct hc_place place;
+    struct hc_daemon_address place;
     const bool named = o->socket || getenv("HOTCELL_SOCKET");
     if (hc_ask_find(&place, o->socket, err) < 0)
         return -1;

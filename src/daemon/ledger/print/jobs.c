@@ -8,8 +8,8 @@
 
 /* A list of jobs that is being printed. */
 struct jobs {
-    bool json, first;     /* as JSON; no job was printed yet */
-    struct hc_error *err; /* the caller's */
+    bool json, first;     /* print JSON; no job was printed yet */
+    struct hc_error *err; /* error of the caller; borrowed */
 };
 
 static void put_time(cJSON *row, const char *name, int64_t ms)

@@ -1,6 +1,7 @@
 /* hotcell-ledger - prints jobs and usage from a daemon's answers or from its ledger. "hotcell jobs" and
  * "hotcell usage" execute this program, which opens the ledger for reading only, whether a daemon runs or
  * not. */
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -9,7 +10,6 @@
 #include "daemon/ledger/print/report.h"
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,8 +71,8 @@ static const struct option use_options[] = {
 static const struct command {
     const char *name, *help, *letters;
     const struct option *options;
-    int (*ask)(const struct hc_report_options *o,
-               struct hc_error *err); /* asks a daemon; NULL: ledger only */
+    /* asks a daemon; NULL: the command reads the ledger only */
+    int (*ask)(const struct hc_report_options *o, struct hc_error *err);
     int (*run)(const struct hc_report_options *o, struct hc_ledger *l, struct hc_error *err);
 } commands[] = {
     {"jobs", jobs_help, ":hn:", job_options, hc_report_asked, hc_report_jobs},
@@ -152,7 +152,7 @@ static int parse(const struct command *c, struct hc_report_options *o, int argc,
 {
     int opt;
     opterr = 0;
-    while ((opt = getopt_long(argc, argv, c->letters, c->options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, c->letters, c->options)) != -1) {
         if (opt == 'h') {
             (void)fputs(c->help, stdout);
             return HC_EXIT_OK;

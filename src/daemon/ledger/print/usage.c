@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-/* Rows come ordered by tenant, hour and status: rows of one line of the report are added up until the next
- * line begins. */
+/* One line of the report: the sum of rows with the same tenant and hour. Rows come ordered by tenant, hour
+ * and status. */
 struct sum {
     const struct hc_report_options *options; /* borrowed */
-    struct hc_error *err;                    /* the caller's */
+    struct hc_error *err;                    /* error of the caller; borrowed */
     bool first;                              /* no row was printed yet */
-    char tenant[HC_TENANT_NAME];             /* of the line */
-    int64_t hour;         /* of the line, its beginning in ms since 1970; unused without `hourly` */
-    int64_t jobs;         /* number of jobs */
-    struct hc_usage used; /* by these jobs */
+    char tenant[HC_TENANT_NAME];             /* tenant of the line */
+    int64_t hour;         /* hour of the line: its beginning in ms since 1970; unused without `hourly` */
+    int64_t jobs;         /* number of jobs in the line */
+    struct hc_usage used; /* resources that these jobs used */
     cJSON *by_status;     /* owned: {status: jobs}; NULL: nothing was added up yet */
 };
 

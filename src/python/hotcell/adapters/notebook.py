@@ -21,7 +21,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import tokenize
 import warnings
 from collections import ChainMap
@@ -41,12 +40,15 @@ from . import skills
 from .allow import (AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PreDeny, UrlPolicy, allow, allow_matplotlib, allow_write_types, begin_run, chk_dest,
                     default_write_types, describe_tools, is_tool, run_data, set_data, type_name)
+from .dests import Dests, DestsError
 from .live import Live
 from .stubs import stubs, tool
+from .unwrap import refusal_in
+from .writers import allow_pandas
 
 __all__ = [
-    "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "OpenWritePolicy", "PathWritePolicy",
-    "PosAllowPolicy", "RunPython", "UrlPolicy", "allow", "allow_matplotlib", "allow_write_types", "chk_dest",
+    "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "DestsError", "OpenWritePolicy", "PathWritePolicy",
+    "PosAllowPolicy", "RunPython", "UrlPolicy", "allow", "allow_matplotlib", "allow_pandas", "allow_write_types", "chk_dest",
     "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension", "run_data", "set_data",
     "should_export", "skills",
 ]
@@ -189,7 +191,8 @@ class RunPython:
                  pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None,
                  binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
-        ok_dests: where files may go: "." and directories above the current one; None: anywhere; default: nowhere.
+        ok_dests: directories whose files code may change, at their own paths, see dests; None: the current one and /tmp, a
+        cell has no other; default: none.
         pre_deny: is asked with a DenyInfo before a call of a function of the caller's is denied, see there.
         session: run all code in one session, so that functions, classes and objects of any type stay for later runs;
         a run that is killed costs only itself, and close() ends it. False, or None if the user's configuration does not
@@ -207,6 +210,7 @@ class RunPython:
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
+        self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
         self._live: Optional[Live] = None
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
@@ -222,18 +226,16 @@ class RunPython:
         values = _Values(self._namespace(), names.used, self._may_call)
         if self._live is not None:
             return await self._run_live(self._live, code, names, values)
-        directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
-        try:
-            prelude = {"names": values.modules, "code": stubs(values.tools)}
-            policy = {**self._rules(filename=_source_name(code)), "prelude": prelude}
+        with Dests(self.ok_dests) as dests:
+            prelude = {"names": values.modules, "code": dests.prelude() + stubs(values.tools)}
+            policy = {**self._rules(dests.places(), filename=_source_name(code)), "prelude": prelude, "limits": dests.limits()}
             result = await arun(code, policy=policy, inputs=values.inputs, vars=values.vars,
-                                returns=_wanted(names, values), output_dir=directory / "output",
+                                returns=_wanted(names, values),
                                 tools={name: tool(fn, self.ok_dests) for name, fn in values.tools.items()},
-                                **self._options)
-            self._take(result, values)
-            return _value_of(result)
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
+                                **dests.options(), **self._options)
+            with result:
+                self._take(result, values, dests)
+                return _value_of(result)
 
     def _namespace(self) -> Mapping[str, Any]:
         """The values of the code's names: the caller's namespace, and the functions of enabled skills."""
@@ -245,7 +247,8 @@ class RunPython:
         return is_tool(value) or self._pre_deny is not None and inspect.isroutine(value)
 
     async def _run_live(self, live: Live, code: str, names: _Names, values: _Values) -> Any:
-        result = await live.run(code, self._rules(), values, _wanted(names, values))
+        writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
+        result = await live.run(code, self._rules(writable), values, _wanted(names, values))
         live.learn(self._take(result, values))
         return _value_of(result)
 
@@ -254,24 +257,28 @@ class RunPython:
         if self._live is not None:
             self._live.close()
 
-    def _take(self, result: Result, values: _Values) -> Dict[str, Any]:
+    def _take(self, result: Result, values: _Values, dests: Optional[Dests] = None) -> Dict[str, Any]:
         """Deliver a run's output, exception, variables and files as if the code had run in this process. Returns the variables."""
         sys.stdout.write(str(result.stdout))
+        if dests is not None and result.rejection is None:
+            untold = dests.apply(result.output_dir)
+            if untold is not None:
+                warnings.warn(untold, stacklevel=4)
         if not result.ok:
             raise _exception(result, values)
         sys.stderr.write(str(result.stderr))
         exported = self._export(result, values)
-        self._place_files(result)
+        if dests is None:
+            self._place_files(result)
         return exported
 
-    def _rules(self, **code: Any) -> Dict[str, Any]:
+    def _rules(self, writable: Sequence[str], **code: Any) -> Dict[str, Any]:
         """The members of the policy for a run, without its prelude."""
-        writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
         permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
         return {
             "name": Path(self._policy).stem, "extends": self._policy,
             "code": {**code, "write_types": [type_name(kind) for kind in default_write_types()]},
-            "files": {"write": writable, "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
+            "files": {"write": list(writable), "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
         }
 
     def _may_write(self, path: str) -> bool:
@@ -294,14 +301,27 @@ class RunPython:
         return exported
 
     def _place_files(self, result: Result) -> None:
-        """Move files from the code's current directory to the caller's."""
+        """Move files from a session's current directory to the caller's. The session does not see what is there: only what
+        it has made itself is replaced."""
         for file in result.files:
             if file.path.startswith("values/") or file.escaped:
                 continue
             target = Path.cwd() / file.path
             chk_dest(target, self.ok_dests)
             target.parent.mkdir(parents=True, exist_ok=True)
+            if _mark_of(target) != self._placed.get(target):
+                raise FileExistsError(f"{target} was there already, and code in a session does not see it: what the code wrote is not kept")
             shutil.move(str(file.location), target)
+            self._placed[target] = _mark_of(target)
+
+
+def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:
+    """What shows that a file is still the same one; None if there is none."""
+    try:
+        state = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _wanted(names: _Names, values: _Values) -> List[str]:
@@ -357,6 +377,9 @@ def _exception(result: Result, values: _Values) -> BaseException:
     for name, why in values.kept_back.items():
         if error.type == "NameError" and f"'{name}'" in error.message:
             return _noted(NeedsSession(f"{name}: {why}"), result)
+    refused = refusal_in(result)
+    if refused is not None:
+        return _noted(PermissionError(refused), result)
     kind = getattr(builtins, error.type.rpartition(".")[2], None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         return _noted(JobError(result), result)

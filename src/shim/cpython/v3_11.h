@@ -1,0 +1,55 @@
+/* v3_11.h - CPython 3.11, for cpython.h. */
+#ifndef HC_SHIM_CPYTHON_V3_11_H
+#define HC_SHIM_CPYTHON_V3_11_H
+
+#include <internal/pycore_opcode.h>
+
+#define HC_HAS_TYPE_PARAMETERS 0
+
+static inline const hc_frame *hc_frame_top(PyThreadState *thread)
+{
+    return thread->cframe->current_frame;
+}
+
+static inline PyCodeObject *hc_frame_code(const hc_frame *f)
+{
+    return f->f_code;
+}
+
+static inline int hc_frame_at(const hc_frame *f)
+{
+    return _PyInterpreterFrame_LASTI(f);
+}
+
+static inline bool hc_op_loads_attribute(int op)
+{
+    return op == LOAD_ATTR || op == LOAD_METHOD;
+}
+
+static inline int hc_op_attribute(int op, int arg)
+{
+    return hc_op_loads_attribute(op) || op == IMPORT_FROM ? arg : -1;
+}
+
+static inline bool hc_op_imports_all(int op, int arg)
+{
+    (void)arg;
+    return op == IMPORT_STAR;
+}
+
+static inline void hc_code_set_counter(PyCodeObject *code, Py_ssize_t at, int value)
+{
+    _PyCode_CODE(code)[at] = adaptive_counter_bits(value, ADAPTIVE_BACKOFF_START);
+}
+
+static inline PyObject *hc_type_dict(PyTypeObject *type)
+{
+    return type->tp_dict;
+}
+
+static inline uint64_t hc_dict_tag(PyObject *dict)
+{
+    return ((PyDictObject *)dict)->ma_version_tag;
+}
+
+#endif
