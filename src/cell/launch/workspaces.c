@@ -17,7 +17,7 @@
 
 static int copy_dir(struct hc_launch *l, size_t i, struct hc_copying *c, struct hc_error *err)
 {
-    char name[8];
+    char name[24];
     const struct hc_source *s = &l->plan.dirs[i].from;
     struct hc_changes *changes = calloc(1, sizeof *changes);
     l->m->dirs[i].changes = changes;
@@ -80,7 +80,7 @@ static int write_list(struct hc_launch *l, struct hc_changes *c, struct hc_error
 
 static int keep_changes(struct hc_launch *l, size_t i, struct hc_comparing *c, struct hc_error *err)
 {
-    char name[8];
+    char name[24];
     struct hc_changes *changes = l->m->dirs[i].changes;
     (void)snprintf(name, sizeof name, "%zu", i);
     if (asprintf(&changes->directory, "changes-%s/%zu", l->m->job_id, i) < 0) {
