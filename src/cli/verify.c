@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,33 @@ static int check_code(int dir, const cJSON *root, int *checked)
     return !check_artifact(dir, path, cJSON_GetObjectItemCaseSensitive(root, "code"), true);
 }
 
+/* Checks the lists of changes in copies of directories; `hotcell workspace commit` checks the contents by
+ * them. */
+static int check_changes(int dir, const cJSON *root, int *checked)
+{
+    int wrong = 0;
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(root, "dirs"))
+    {
+        char now[HC_SHA256_HEX], path[PATH_MAX];
+        const cJSON *changes = hc_json_member(entry, "changes");
+        const char *directory = hc_json_text(changes, "directory"),
+                   *sha256 = hc_json_text(changes, "list_sha256");
+        if (!directory || !sha256)
+            continue;
+        (*checked)++;
+        (void)snprintf(path, sizeof path, "%s.json", directory);
+        if (hash_at(dir, path, (double)MAX_MANIFEST, now) < 0)
+            hc_warn("%s: %s", path, strerror(errno));
+        else if (!hc_digest_equal(now, sha256))
+            hc_warn("%s: the content has changed", path);
+        else
+            continue;
+        wrong++;
+    }
+    return wrong;
+}
+
 /* Has the document the lists of a manifest? Without them, no file would be checked, and none would fail. */
 static bool is_manifest(const cJSON *root)
 {
@@ -160,7 +188,7 @@ static int check(const char *path, const char *key_path)
     hc_autofd dir = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     free(copy);
     wrong += check_list(dir, j.root, "figures", &checked) + check_list(dir, j.root, "files", &checked) +
-             check_code(dir, j.root, &checked);
+             check_code(dir, j.root, &checked) + check_changes(dir, j.root, &checked);
     hc_json_finish(&j);
     if (!wrong)
         (void)printf("%s: %s%d file%s as recorded\n", path,

@@ -2,14 +2,15 @@
  * it, apply it to the directories themselves, or drop it. As the caller, with no rights of another. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/plain.h"
 #include "cell/workspace.h"
+#include "cli/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,12 +19,13 @@
 #define MOST_CONFLICTS 100                 /* most conflicts that are printed */
 
 static const char help[] =
-    "usage: hotcell workspace diff RESULT-DIRECTORY\n"
+    "usage: hotcell workspace diff [--patch] RESULT-DIRECTORY\n"
     "       hotcell workspace commit [--dry-run] [--partial] RESULT-DIRECTORY\n"
     "       hotcell workspace discard RESULT-DIRECTORY\n"
     "Show what a job changed in its copies of directories (--dir HOST:PLACE:cow), apply that to the\n"
     "directories themselves, or remove it from the results. A commit applies nothing if a file is not\n"
     "any more as it was copied. Exit status: 0, or 1 after conflicts.\n\n"
+    "      --patch     also show how contents differ, as diff -u\n"
     "      --dry-run   only look for conflicts\n"
     "      --partial   commit, though some of the changes could not be kept\n";
 
@@ -45,6 +47,7 @@ struct workspace {
     struct copied dirs[HC_MAX_DIRS]; /* owned */
     size_t count;                    /* used entries of `dirs` */
     bool discards;                   /* no changes are to be read */
+    bool patch;                      /* option of diff */
     bool dry, partial;               /* options of commit */
     int64_t conflicts;               /* printed or not */
 };
@@ -69,6 +72,22 @@ static int open_below(int dir, const char *path, int flags)
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     return hc_openat2(dir, path, &how);
+}
+
+/* Open a regular file. */
+static int open_plain(int dir, const char *path)
+{
+    struct stat st;
+    hc_autofd fd = open_below(dir, path, O_RDONLY);
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? hc_take(&fd) : -1;
+}
+
+/* The path is the real one that the launcher had: no link was in it then, and none may be now. */
+static int open_real(const char *path)
+{
+    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                           .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    return hc_openat2(AT_FDCWD, path, &how);
 }
 
 static int read_json(const struct workspace *w, const char *path, struct hc_buf *text, struct hc_json *j,
@@ -179,6 +198,18 @@ static void print_change(const struct hc_change *c)
     (void)putchar('\n');
 }
 
+/* Print how the file in the directory, as it is now, differs from what the program left. */
+static void print_patch(const struct copied *d, const struct hc_change *c)
+{
+    bool is_file = (c->change == HC_REMOVED ? c->was.kind : c->now.kind) == HC_KIND_FILE;
+    if (!is_file || c->change == HC_MODE)
+        return;
+    hc_autofd old_fd = d->host_fd < 0 || c->change == HC_ADDED ? -1 : open_plain(d->host_fd, c->path);
+    hc_autofd new_fd = d->kept_fd < 0 || c->change == HC_REMOVED ? -1 : open_plain(d->kept_fd, c->path);
+    if (old_fd >= 0 || new_fd >= 0)
+        hc_workspace_print_patch(old_fd, new_fd, c->path);
+}
+
 static int64_t skipped(const struct hc_changes *c)
 {
     return c ? (int64_t)c->skipped.count + c->skipped.more : 0;
@@ -187,13 +218,18 @@ static int64_t skipped(const struct hc_changes *c)
 static int diff(struct workspace *w)
 {
     for (size_t i = 0; i < w->count; i++) {
-        const struct copied *d = &w->dirs[i];
+        struct copied *d = &w->dirs[i];
+        if (w->patch && d->changes)
+            d->host_fd = open_real(d->host); /* -1: what is there cannot be shown */
         print_path(d->host);
         (void)fputs(" (in the cell ", stdout);
         hc_plain_print(d->place);
         (void)puts(d->changes ? "):" : "): unchanged");
-        for (size_t k = 0; d->changes && k < d->changes->count; k++)
+        for (size_t k = 0; d->changes && k < d->changes->count; k++) {
             print_change(&d->changes->list[k]);
+            if (w->patch)
+                print_patch(d, &d->changes->list[k]);
+        }
         for (size_t k = 0; d->changes && k < d->changes->skipped.count; k++) {
             (void)fputs("? ", stdout);
             print_path(d->changes->skipped.list[k].path);
@@ -223,12 +259,9 @@ static void say_conflict(void *ctx, const char *path, const char *why)
     hc_warn("%s/%s: %s", host, plain, why);
 }
 
-/* The path is the real one that the launcher had: no link was in it then, and none may be now. */
 static int open_host(struct copied *d, struct hc_error *err)
 {
-    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                           .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    d->host_fd = hc_openat2(AT_FDCWD, d->host, &how);
+    d->host_fd = open_real(d->host);
     if (d->host_fd < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s%s", d->host,
                           errno == ELOOP ? ": a symbolic link is in the path now" : "");
@@ -328,16 +361,20 @@ static int discard(struct workspace *w)
 
 /* ---- the command ---- */
 
-static int serve(int argc, char **argv, int (*act)(struct workspace *w), bool commits)
+static int serve(int argc, char **argv, int (*act)(struct workspace *w))
 {
-    static const struct option options[] = {
-        {"dry-run", no_argument, NULL, 'n'}, {"partial", no_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    static const struct option of_diff[] = {{"patch", no_argument, NULL, 'u'}, {NULL, 0, NULL, 0}},
+                               of_commit[] = {{"dry-run", no_argument, NULL, 'n'},
+                                              {"partial", no_argument, NULL, 'p'},
+                                              {NULL, 0, NULL, 0}},
+                               none[] = {{NULL, 0, NULL, 0}};
+    const struct option *options = act == diff ? of_diff : act == commit ? of_commit : none;
     struct workspace w = {.fd = -1, .discards = act == discard};
     struct hc_error err;
-    for (int opt; (opt = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
-        if (opt == '?' || !commits)
-            return hc_usage("workspace", "unknown option %s", argv[optind - 1]);
-        *(opt == 'n' ? &w.dry : &w.partial) = true;
+    for (int opt; (opt = hc_getopt(argc, argv, ":", options)) != -1;) {
+        if (opt == '?')
+            return hc_unknown_option("workspace", options, argv[optind - 1]);
+        *(opt == 'u' ? &w.patch : opt == 'n' ? &w.dry : &w.partial) = true;
     }
     if (argc - optind != 1)
         return hc_usage("workspace", "expected one RESULT-DIRECTORY");
@@ -349,17 +386,18 @@ static int serve(int argc, char **argv, int (*act)(struct workspace *w), bool co
 
 int hc_cmd_workspace(int argc, char **argv)
 {
+    static const struct {
+        const char *verb;
+        int (*act)(struct workspace *w);
+    } verbs[] = {{"diff", diff}, {"commit", commit}, {"discard", discard}};
     if (hc_wants_help(argc, argv)) {
         (void)fputs(help, stdout);
         return HC_EXIT_OK;
     }
     if (argc < 2)
         return hc_usage("workspace", "expected diff, commit or discard");
-    if (strcmp(argv[1], "diff") == 0)
-        return serve(argc - 1, argv + 1, diff, false);
-    if (strcmp(argv[1], "commit") == 0)
-        return serve(argc - 1, argv + 1, commit, true);
-    if (strcmp(argv[1], "discard") == 0)
-        return serve(argc - 1, argv + 1, discard, false);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(argv[1], verbs[i].verb) == 0)
+            return serve(argc - 1, argv + 1, verbs[i].act);
     return hc_usage("workspace", "expected diff, commit or discard, got '%s'", argv[1]);
 }

@@ -271,7 +271,7 @@ static int attach_copies(const struct hc_plan *plan, int root, struct hc_error *
 {
     const struct hc_limits *l = &plan->policy->limits;
     size_t count = 0;
-    char name[8];
+    char name[24];
     for (size_t i = 0; i < plan->dir_count; i++)
         count += plan->dirs[i].mode == HC_DIR_COW;
     if (!count)
@@ -299,7 +299,7 @@ static int attach_copies(const struct hc_plan *plan, int root, struct hc_error *
  * there, which lead only to what the cell has. */
 static int attach_scratch(const struct hc_plan *plan, size_t at, int root, struct hc_error *err)
 {
-    char path[32];
+    char path[40];
     (void)snprintf(path, sizeof path, "tmp/.scratch-%zu", at);
     if (mkdirat(root, path, 0700) < 0 ||
         fchownat(root, path, hc_guest_uid(plan), hc_guest_gid(plan), AT_SYMLINK_NOFOLLOW) < 0)

@@ -47,6 +47,8 @@ static void says_where_a_request_is_wrong(void **state)
         {"{\"code\": \"1\",\n \"policy\": \"./mine\"}", "request:2:12: policy: expected a name, got a path"},
         {"{\"code\": \"1\", \"tree\": \"/\"}", "request:1:23: tree: expected a name, got a path"},
         {"{\"code\": \"1\", \"output_dir\": \"x\"}", "request:1:15: 'output_dir' is not the sender's to say"},
+        {"{\"code\": \"1\", \"dirs\": [{\"host\": \"/\"}]}",
+         "request:1:15: 'dirs' is not the sender's to say"},
         {"{\"code\": \"1\", \"df_paths\": {}}", "request:1:15: unknown member 'df_paths'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -197,6 +197,8 @@ def described(properties):
     (b"{", 400, "request:1:2: "),
     (b'{"code": "1",\n "inputs": {"a": "/etc/passwd"}}', 400, "request:2:18: inputs.a: expected an object"),
     (b'{"code": "1", "output_dir": "/tmp"}', 400, "request:1:15: 'output_dir' is not the sender's to say"),
+    (b'{"code": "1", "dirs": [{"host": "/srv", "mode": "cow"}]}', 400, "request:1:15: 'dirs' is not the sender's to say"),
+    (b'{"code": "1", "workdir": "/srv"}', 400, "request:1:15: 'workdir' is not the sender's to say"),
     (b'{"code": "1", "tenant": "root"}', 400, "request:1:15: 'tenant'"),
     (b'{"code": "1", "policy": "/etc/x"}', 400, "request:1:25: policy: expected a name, got a path"),
     (b'{"code": "1", "policy": "nobodys"}', 422, "there is no policy 'nobodys'"),

@@ -151,6 +151,14 @@ def test_several_copies_and_a_spec_and_python(user, data, monkeypatch):
     assert done.manifest["dirs"][0]["changes"]["added"] == 1 and not (data / "new").exists()
 
 
+def test_a_program_cannot_put_its_own_files_among_the_changes(user, data):
+    result = cells.run("import os\nos.makedirs('/output/changes-j1/0.json/x'); open('/output/changes-j1/words.txt', 'w').write('planted')\n"
+                       "open('/work/words.txt', 'w').write('changed')", "--guard=off", "--job-id=j1", "--dir", f"{data}:/work:cow", user=user)
+    assert result.skipped() == {"changes-j1": "the name is hotcell's own"} and content(result, "words.txt") == "changed", result
+    assert sorted(path.name for path in (result.output / "changes-j1").iterdir()) == ["0", "0.json"]
+    assert (result.output / "changes-j1" / "0.json").is_file()
+
+
 # ---- what is no plain file ----
 
 def test_what_cannot_be_copied_is_left_out_by_name(user, data):

@@ -16,6 +16,7 @@ import pytest
 
 import cells
 import daemons
+import hostile
 
 PROBE = "import os\n" + cells.ATTEMPT
 
@@ -430,3 +431,23 @@ def test_the_guard_follows_links_below_tmp(data):
     policy = {"files": {"read": ["/tmp"], "read_message": "not {path}"}}
     result = cells.run("print(open('/tmp/a/words.txt').read()); open('/tmp/a/link')", "--dir", f"{data}:/tmp/a", policy=policy)
     assert result.stdout == "words\n" and "not /etc/passwd" in result.stderr, result
+
+
+def test_attacks_of_the_drill_on_directories_work_outside(data):
+    """`hotcell doctor --drill` tries these in cells; here on the directories themselves."""
+    cells.need_root()
+    user = cells.ordinary()
+    with hostile.lures(user) as lure:
+        (data / "words").write_text("words")
+        (data / "out").symlink_to(lure["file"])
+        os.mkfifo(data / "pipe")
+        os.chown(data / "words", user.uid, user.uid)
+        for path, mode in ((data, 0o777), (data / "pipe", 0o666)):
+            path.chmod(mode)
+        pipe = os.open(data / "pipe", os.O_RDWR | os.O_NONBLOCK)
+        try:
+            programs = [program for program in hostile.all_drill().values() if program.settings.get("cell") == "directories"]
+            found = {program.name: hostile.outside(program, user, {**lure, "given": str(data), "copied": str(data)}) for program in programs}
+        finally:
+            os.close(pipe)
+    assert len(found) == 6 and all(outcome.reached for outcome in found.values()), found

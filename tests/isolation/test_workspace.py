@@ -64,6 +64,7 @@ def clash(done, *words):
 
 def test_diff_shows_commit_applies_and_discard_drops(user, data):
     result = job(data, user)
+    assert "1 file as recorded" in cells.hotcell("verify", str(result.output / "manifest.json"), user=user).stdout
     before = tree(data)
     shown = workspace(result, "diff", user=user)
     assert shown.returncode == 0 and str(data) in shown.stdout, shown
@@ -83,6 +84,23 @@ def test_diff_shows_commit_applies_and_discard_drops(user, data):
         assert workspace(result, "discard", user=user).returncode == 0
     assert [path.name for path in result.output.iterdir()] == ["manifest.json"]
     assert "not among the results any more" in workspace(result, "diff", user=user).stderr
+
+
+def test_a_patch_shows_contents_and_no_control_characters(user, data):
+    (data / "binary").write_bytes(bytes(range(256)))
+    os.chown(data / "binary", user.uid, user.uid)
+    result = job(data, user, r'''
+import os
+open("words.txt", "w").write("words\n\x1b]0;title\x07\tmore\n"); open("new", "w").write("one\n"); os.unlink("kept"); open("binary", "wb").write(b"\0" * 99)
+open("long", "w").write("line\n" * 1000000)
+''')
+    shown = workspace(result, "diff", "--patch", user=user)
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    for expected in ("M words.txt (5 -> 22 bytes)", "--- a/words.txt", "+++ b/words.txt", "-words", "+words", "+?]0;title?\tmore", "--- /dev/null",
+                     "+++ b/new", "+one", "+++ /dev/null", "-kept", "(the rest is left out)"):
+        assert expected in lines, (expected, lines[:40])
+    assert any("differ" in line for line in lines) and "\x1b" not in shown.stdout and len(shown.stdout) < 2 << 20
 
 
 @pytest.mark.parametrize("change, why", [
@@ -132,6 +150,8 @@ def test_results_that_were_changed_are_refused(user, data):
     text = listed.read_text()
     listed.write_text(text.replace("words.txt", "../w.txt!"))
     assert "it has changed" in workspace(result, "commit", user=user).stderr
+    verified = cells.hotcell("verify", str(result.output / "manifest.json"), user=user)
+    assert verified.returncode == 1 and "the content has changed" in verified.stderr, verified
     manifest = json.loads((result.output / "manifest.json").read_text())
     manifest["dirs"][0]["changes"]["list_sha256"] = hashlib.sha256(listed.read_bytes()).hexdigest()
     (result.output / "manifest.json").write_text(json.dumps(manifest))

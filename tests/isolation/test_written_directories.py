@@ -88,6 +88,16 @@ report(failed=[attempt(os.symlink, "/etc/passwd", "s"), attempt(os.mkfifo, "f"),
     assert not any(mode & 0o6000 for mode in modes.values()), modes
 
 
+def test_it_cannot_stand_where_programs_may_make_links(user, data):
+    """What Landlock allows in /tmp, it allows in all that is mounted below it."""
+    result = cells.run(PROBE + "report(made=attempt(os.symlink, '/etc/passwd', '/tmp/c/s'))", "--dir", f"{data}:/tmp/c:cow", policy={"guard": "off"}, user=user)
+    assert result.facts()["made"] is None
+    assert [e["path"] for e in result.manifest["dirs"][0]["changes"]["skipped"]["entries"]] == ["s"]
+    result = cells.run(PROBE + "os.symlink('/etc/passwd', '/tmp/c/s')", "--dir", f"{data}:/tmp/c:rw", policy=allowing(data), user=user)
+    assert result.status == 65 and "cannot stand below /tmp" in result.stderr, result
+    assert not (data / "s").is_symlink()
+
+
 def test_links_in_it_lead_nowhere_outside(user, data):
     secret = data.parent / "secret"
     secret.write_text("secret")

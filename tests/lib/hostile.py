@@ -31,7 +31,7 @@ OUT = cells.BUILD if os.access(cells.BUILD, os.W_OK) else Path(tempfile.gettempd
 DRILL = Path(__file__).resolve().parents[2] / "src" / "cell" / "doctor" / "attacks"
 DRILL_GROUPS = {"kernel", "namespaces", "mounts", "processes", "signals", "memory", "files", "devices", "network", "ipc",
                 "leaks", "descriptors", "rights", "limits"}
-CELLS = {"small", "bind", "session"}  # the kinds that a program may be for: src/cell/doctor/drill_range.h
+CELLS = {"small", "bind", "session", "directories"}  # the kinds that a program may be for: src/cell/doctor/drill_range.h
 HOSTILE_GROUPS = {"resources", "output", "channel", "stdout", "ending"}
 LAYERS = {"user_namespace", "mount_namespace", "pid_namespace", "network_namespace", "ipc_namespace", "uts_namespace",
           "cgroup_namespace", "time_namespace", "ids", "capabilities", "no_new_privs", "read_only_tree", "network",

@@ -43,6 +43,46 @@ static int make_file(struct hc_decoys *l, struct hc_error *err)
     return hc_write_all(fd, l->secret, strlen(l->secret), err);
 }
 
+static const char *const words[] = {"given/words", "copied/words"};
+
+static int make_words(const struct hc_decoys *l, int dir, struct hc_error *err)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        hc_autofd fd = openat(dir, words[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd < 0)
+            return hc_fail(err, errno, "make %s/%s", l->dir, words[i]);
+    }
+    return 0;
+}
+
+/* A directory to read, with a link to the secret and a FIFO that this process has open, and one to be copied.
+ */
+static int make_dirs(struct hc_decoys *l, struct hc_error *err)
+{
+    hc_autofd dir = open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    (void)snprintf(l->given, sizeof l->given, "%s/given", l->dir);
+    (void)snprintf(l->copied, sizeof l->copied, "%s/copied", l->dir);
+    if (dir < 0 || mkdirat(dir, "given", 0755) < 0 || mkdirat(dir, "copied", 0755) < 0 ||
+        symlinkat(l->file, dir, "given/out") < 0 || mkfifoat(dir, "given/pipe", 0666) < 0)
+        return hc_fail(err, errno, "make directories in %s", l->dir);
+    l->pipe_fd = openat(dir, "given/pipe", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (l->pipe_fd < 0)
+        return hc_fail(err, errno, "open a pipe in %s", l->dir);
+    return make_words(l, dir, err);
+}
+
+static void remove_dirs(const struct hc_decoys *l)
+{
+    static const char *const made[] = {"given/words", "copied/words", "given/out", "given/pipe"};
+    hc_autofd dir = l->dir[0] ? open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir < 0)
+        return;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        (void)unlinkat(dir, made[i], 0);
+    (void)unlinkat(dir, "given", AT_REMOVEDIR);
+    (void)unlinkat(dir, "copied", AT_REMOVEDIR);
+}
+
 /* Listen on a socket with an abstract name. Connections are never accepted: an attack succeeds if it can
  * connect. */
 static int listen_abstract(struct hc_decoys *l, struct hc_error *err)
@@ -89,7 +129,7 @@ static void make_ipc(struct hc_decoys *l)
 
 int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
 {
-    *l = (struct hc_decoys){.abstract_fd = -1, .tcp_fd = -1, .shm_id = -1, .mq = NO_QUEUE};
+    *l = (struct hc_decoys){.pipe_fd = -1, .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1, .mq = NO_QUEUE};
     unsigned char random[16];
     if (getrandom(random, sizeof random, 0) != sizeof random)
         return hc_fail(err, errno, "getrandom");
@@ -99,7 +139,8 @@ int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
     l->shm_key |= 1; /* 0 is IPC_PRIVATE */
     (void)snprintf(l->abstract, sizeof l->abstract, "hotcell-drill-%.12s", l->secret + 8);
     (void)snprintf(l->queue, sizeof l->queue, "/hotcell-drill-%.12s", l->secret + 8);
-    if (make_file(l, err) < 0 || listen_abstract(l, err) < 0 || listen_port(l, err) < 0)
+    if (make_file(l, err) < 0 || make_dirs(l, err) < 0 || listen_abstract(l, err) < 0 ||
+        listen_port(l, err) < 0)
         return hc_ctx(err, "put up what the attacks try for");
     make_ipc(l);
     return 0;
@@ -107,6 +148,8 @@ int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
 
 void hc_decoys_remove(struct hc_decoys *l)
 {
+    remove_dirs(l);
+    hc_close_fd(&l->pipe_fd);
     if (l->file[0])
         (void)unlink(l->file);
     if (l->dir[0])
@@ -129,6 +172,8 @@ cJSON *hc_decoys_print(const struct hc_decoys *l)
     (void)uname(&host);
     (void)cJSON_AddStringToObject(o, "file", l->file);
     (void)cJSON_AddStringToObject(o, "secret", l->secret);
+    (void)cJSON_AddStringToObject(o, "given", HC_DECOYS_GIVEN);
+    (void)cJSON_AddStringToObject(o, "copied", HC_DECOYS_COPIED);
     (void)cJSON_AddStringToObject(o, "abstract", l->abstract);
     (void)cJSON_AddNumberToObject(o, "port", l->port);
     (void)cJSON_AddNumberToObject(o, "pid", getpid());

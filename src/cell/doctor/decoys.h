@@ -12,15 +12,22 @@
 struct hc_decoys {
     /* A new directory; a file in it, readable for every user. */
     char dir[HC_DECOYS_DIR], file[HC_DECOYS_DIR + 8];
-    char secret[33];         /* content of the file, the segment and the queue's message */
-    char abstract[40];       /* a name of the abstract socket namespace: unix(7) */
-    char queue[40];          /* a name of a POSIX message queue */
-    int abstract_fd, tcp_fd; /* listening sockets, owned */
-    int port;                /* of tcp_fd, on 127.0.0.1 */
-    int shm_key;             /* of the System V segment */
-    int shm_id;              /* of the segment; -1: this kernel has none */
-    mqd_t mq;                /* the message queue, owned; (mqd_t)-1: this kernel has none */
+    char given[HC_DECOYS_DIR + 8],
+        copied[HC_DECOYS_DIR + 8]; /* directories in it, for programs to be given */
+    int pipe_fd;                   /* of a FIFO in `given`, at both ends, owned */
+    char secret[33];               /* content of the file, the segment and the queue's message */
+    char abstract[40];             /* a name of the abstract socket namespace: unix(7) */
+    char queue[40];                /* a name of a POSIX message queue */
+    int abstract_fd, tcp_fd;       /* listening sockets, owned */
+    int port;                      /* of tcp_fd, on 127.0.0.1 */
+    int shm_key;                   /* of the System V segment */
+    int shm_id;                    /* of the segment; -1: this kernel has none */
+    mqd_t mq;                      /* the message queue, owned; (mqd_t)-1: this kernel has none */
 };
+
+/* Where cells have the directories that they are given: to read, and as a copy. */
+#define HC_DECOYS_GIVEN  "/mnt/hotcell-given"
+#define HC_DECOYS_COPIED "/mnt/hotcell-copied"
 
 /* Make all decoys. Kinds that this kernel lacks (System V and POSIX IPC) are left out of hc_decoys_print;
  * other failures are -1. The caller calls hc_decoys_remove in either case. */

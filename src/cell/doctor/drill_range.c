@@ -29,6 +29,7 @@ static const struct {
                           {"tmp-files", "300000"}}},
     [HC_GROUND_BIND] = {"bind", {{"output-mode", "bind"}, {"collect-time", "200ms"}}},
     [HC_GROUND_SESSION] = {"session", {{NULL}}},
+    [HC_GROUND_DIRECTORIES] = {"directories", {{NULL}}},
 };
 
 enum hc_ground_kind hc_ground_kind(const char *name)
@@ -141,7 +142,8 @@ void hc_range_close(struct hc_range *g)
 
 /* ---- one cell ---- */
 
-/* Whether the cells are warm. Cells that bind their output and cells of sessions never are here. */
+/* Whether the cells are warm. Cells that bind their output or have directories, and cells of sessions, never
+ * are here. */
 static bool is_warm(const struct hc_range *g, const struct hc_ground *ground)
 {
     return g->d->warm && (ground->kind == HC_GROUND_USUAL || ground->kind == HC_GROUND_SMALL);
@@ -239,13 +241,24 @@ static bool cancelled(const struct hc_drill *d)
     return d->cancel_fd >= 0 && poll(&p, 1, 0) == 1;
 }
 
-static int fill_job(const struct hc_range *g, const char *code, struct hc_job *job, struct hc_error *err)
+static int give_dir(struct hc_job *job, const char *host, const char *place_and_mode, struct hc_error *err)
+{
+    char text[2 * HC_DECOYS_DIR];
+    (void)snprintf(text, sizeof text, "%s:%s", host, place_and_mode);
+    return hc_job_add_dir(job, text, err);
+}
+
+static int fill_job(const struct hc_range *g, enum hc_ground_kind kind, const char *code, struct hc_job *job,
+                    struct hc_error *err)
 {
     job->code = strdup(code);
     job->code_len = strlen(code);
     job->output_dir = strdup(g->results);
     if (!job->code || !job->output_dir)
         return hc_fail(err, ENOMEM, "drill");
+    if (kind == HC_GROUND_DIRECTORIES && (give_dir(job, g->decoys.given, HC_DECOYS_GIVEN ":ro", err) < 0 ||
+                                          give_dir(job, g->decoys.copied, HC_DECOYS_COPIED ":cow", err) < 0))
+        return -1;
     return hc_job_add_var(job, g->vars, err);
 }
 
@@ -255,7 +268,7 @@ int hc_range_run(struct hc_range *g, struct hc_ground *ground, const char *code,
     hc_manifest_finish(g->m);
     *g->m = (struct hc_manifest){0};
     g->forged = false;
-    int rc = fill_job(g, code, &job, err);
+    int rc = fill_job(g, ground->kind, code, &job, err);
     if (rc == 0)
         rc = ground->kind == HC_GROUND_SESSION ? run_session(g, ground, &job, err)
                                                : run_job(g, ground, &job, err);

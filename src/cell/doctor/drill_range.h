@@ -15,7 +15,8 @@ enum hc_ground_kind {
     HC_GROUND_SMALL, /* a cell with little memory, and with many open files and names, by which kernel memory
                         can be held */
     HC_GROUND_BIND,  /* a cell whose output is a directory of the host, with little time to collect it */
-    HC_GROUND_SESSION, /* a session: the attack is its first run, and harmless runs follow */
+    HC_GROUND_SESSION,     /* a session: the attack is its first run, and harmless runs follow */
+    HC_GROUND_DIRECTORIES, /* a cell with directories of the host: one to read, and the copy of one */
     HC_GROUNDS
 };
 enum hc_ground_kind hc_ground_kind(const char *name);

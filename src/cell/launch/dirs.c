@@ -186,7 +186,16 @@ static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const st
         return hc_fail(err, ENOMEM, "%s", dir->host);
     if (check_place(l, *place, err) < 0)
         return -1;
-    return dir->mode == HC_DIR_RW ? hc_launch_check_shared(l, &d->from, err) : 0;
+    if (dir->mode != HC_DIR_RW)
+        return 0;
+    if (hc_path_covers("/tmp",
+                       *place)) /* a Landlock rule holds for all that is mounted below its directory */
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "%s: a directory with the mode rw cannot stand below /tmp, where programs may make links: "
+            "give another PLACE, such as /mnt/%s",
+            *place, strrchr(*place, '/') + 1);
+    return hc_launch_check_shared(l, &d->from, err);
 }
 
 static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_error *err)

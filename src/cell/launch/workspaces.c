@@ -17,7 +17,7 @@
 
 static int copy_dir(struct hc_launch *l, size_t i, struct hc_copying *c, struct hc_error *err)
 {
-    char name[8];
+    char name[24];
     const struct hc_source *s = &l->plan.dirs[i].from;
     struct hc_changes *changes = calloc(1, sizeof *changes);
     l->m->dirs[i].changes = changes;
@@ -71,12 +71,16 @@ static int write_list(struct hc_launch *l, struct hc_changes *c, struct hc_error
     hc_sha256_hex(text, strlen(text), c->list_sha256);
     int rc = hc_dest_write(&l->run->dest, path, text, strlen(text), err);
     free(text);
-    return rc;
+    if (rc == 0 || l->run->dest.fd < 0 || !hc_dest_refusal(err))
+        return rc;
+    hc_launch_warn(l->m, "the list of changes could not be written: %.300s", err->text);
+    c->list_sha256[0] = '\0';
+    return 0;
 }
 
 static int keep_changes(struct hc_launch *l, size_t i, struct hc_comparing *c, struct hc_error *err)
 {
-    char name[8];
+    char name[24];
     struct hc_changes *changes = l->m->dirs[i].changes;
     (void)snprintf(name, sizeof name, "%zu", i);
     if (asprintf(&changes->directory, "changes-%s/%zu", l->m->job_id, i) < 0) {

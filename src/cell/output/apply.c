@@ -124,6 +124,13 @@ static bool has_others(const struct hc_applying *a, int dir, const char *name, c
     return others;
 }
 
+/* Is it a file that has neither the old nor the new content, by its size? */
+static bool has_other_size(const struct hc_change *c, const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && c->change != HC_ADDED && c->was.kind == HC_KIND_FILE &&
+           st->st_size != c->was.bytes && (c->change != HC_CHANGED || st->st_size != c->now.bytes);
+}
+
 /* Why the change cannot be applied to what is there; NULL: it can, or *done. */
 static const char *find_conflict(const struct hc_applying *a, const struct hc_change *c, struct hc_seen *seen,
                                  int dir, const char *name)
@@ -134,6 +141,8 @@ static const char *find_conflict(const struct hc_applying *a, const struct hc_ch
         seen->done = c->change == HC_REMOVED;
         return c->change == HC_ADDED || seen->done ? NULL : "it is gone";
     }
+    if (has_other_size(c, &seen->st)) /* no need to read it */
+        return "it has changed since it was copied";
     if (read_state(dir, name, &seen->st, &state) < 0)
         return "it cannot be read, or is no file any more";
     if (c->change == HC_ADDED && is_removed(a, c->path) && state.kind != c->now.kind)

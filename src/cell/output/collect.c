@@ -473,6 +473,13 @@ bool hc_collect_reserves(const char *name, const struct hc_policy *policy)
            strcmp(name, hc_rules_text(policy->rules, "figures", "directory", "figures")) == 0;
 }
 
+/* Is it the directory for changes in copies of directories, which the launcher makes after collecting? */
+static bool is_for_changes(const struct walk *w, const char *path)
+{
+    const char *rest = strncmp(path, "changes-", strlen("changes-")) == 0 ? path + strlen("changes-") : NULL;
+    return rest && w->c->manifest->dir_count && strcmp(rest, w->c->manifest->job_id) == 0;
+}
+
 /* Whether set_aside_reserved() renames the file at the end. */
 static bool set_aside_later(const char *path)
 {
@@ -537,6 +544,8 @@ static int collect_entry(struct walk *w, int dir, const char *name, const char *
      * that ends early. */
     if (w->c->in_place && is_reserved(path) && !is_unchanged(w, &st))
         return set_aside_later(path) ? 0 : skip_reserved(w, path, err);
+    if (is_for_changes(w, path))
+        return skip(w, path, own_name, err);
     const char *refused = kind_refused(&st);
     if (refused)
         return skip(w, path, refused, err);

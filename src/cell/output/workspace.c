@@ -64,7 +64,11 @@ static int leave_out(struct copier *k, const char *path, const char *reason, str
 
 static int count_file(struct copier *k, struct hc_error *err)
 {
-    if (hc_deadline_passed(k->c->until))
+    bool late = hc_deadline_passed(k->c->until);
+    if (late && k->c->until->cancelled)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s': the job was cancelled while it was copied",
+                          k->walk.path);
+    if (late)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s': there was no time to copy it (limits.collect_time)",
                           k->walk.path);
     if (++k->c->files <= k->c->most_files)
