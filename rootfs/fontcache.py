@@ -5,6 +5,7 @@ dist-packages, and sees no font of the host but the tree's. MPLCONFIGDIR must na
 """
 
 import ast
+import dataclasses
 import glob
 import json
 import os
@@ -28,6 +29,11 @@ def font_files(folder, extensions):
     return sorted(path for path in found if os.path.splitext(path)[1].lower().lstrip(".") in extensions)
 
 
+def in_cell(entry, root):
+    """The entry of a font, with its path in a cell."""
+    return dataclasses.replace(entry, fname=entry.fname[len(root):]) if entry.fname.startswith(root + "/usr/share/fonts") else entry
+
+
 def main():
     """Makes the list and writes it below the folder TARGET."""
     root, site, target = sys.argv[1:]
@@ -48,9 +54,8 @@ def main():
 
     font_manager.findSystemFonts = find
     manager = font_manager.FontManager()
-    for entry in [*manager.ttflist, *manager.afmlist]:
-        if entry.fname.startswith(root + "/usr/share/fonts"):
-            entry.fname = entry.fname[len(root):]
+    for entries in (manager.ttflist, manager.afmlist):
+        entries[:] = [in_cell(entry, root) for entry in entries]
     os.makedirs(target, exist_ok=True)
     font_manager.json_dump(manager, os.path.join(target, name))
 
