@@ -10,8 +10,10 @@ DEEPEST = 64  # components of a path; more means that a link leads back to its o
 
 
 def matcher(patterns):
-    """A function that says whether a path matches one of the patterns, in which * stands for folders too."""
-    return lambda path: any(fnmatchcase(path, pattern) for pattern in patterns)
+    """A function that says whether a path matches one of the patterns, in which * stands for folders too, and none of those
+    that begin with "!"."""
+    but = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    return lambda path: any(fnmatchcase(path, pattern) for pattern in patterns) and not any(fnmatchcase(path, pattern) for pattern in but)
 
 
 class Tree:
