@@ -9,7 +9,9 @@
 #ifndef Py_BUILD_CORE
 #define Py_BUILD_CORE
 #endif
-#include "shim/harness/py.h"
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
 
 #include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>

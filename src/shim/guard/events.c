@@ -12,6 +12,7 @@ struct event {
 /* The events in the interpreter's documentation, and those that only its sources have, without events of
  * other operating systems. */
 static const struct event events[] = {
+    {"_thread.start_joinable_thread", HC_EVENT_THREAD},
     {"_thread.start_new_thread", HC_EVENT_THREAD},
     {"array.__new__", HC_EVENT_FREE},
     {"builtins.breakpoint", HC_EVENT_FREE},
@@ -147,6 +148,7 @@ static const struct event events[] = {
     {"sys._current_exceptions", HC_EVENT_GUEST},
     {"sys._current_frames", HC_EVENT_GUEST},
     {"sys._getframe", HC_EVENT_GUEST},
+    {"sys._getframemodulename", HC_EVENT_GUEST},
     {"sys.addaudithook", HC_EVENT_REFUSED},
     {"sys.excepthook", HC_EVENT_FREE},
     {"sys.set_asyncgen_hook_finalizer", HC_EVENT_FREE},

@@ -68,6 +68,8 @@ static const struct row own_rows[] = {
 static const struct row thread_rows[] = {
     {.module = "_thread", .name = "start_new_thread", .way = WAY_THREAD},
     {.module = "_thread", .name = "start_new", .way = WAY_THREAD},
+    {.module = "_thread", .name = "start_joinable_thread", .way = WAY_THREAD},
+    {.module = "threading", .name = "_start_joinable_thread", .way = WAY_THREAD},
     {.module = "threading", .name = "_start_new_thread", .way = WAY_THREAD},
 };
 /* Rows for policies that deny ctypes. */
@@ -76,6 +78,12 @@ static const struct row foreign_rows[] = {
     {.module = "numpy.core._internal", .name = "_ctypes.data_as", .way = WAY_REFUSE, .message = NO_CTYPES},
     {.module = "numpy.core._internal", .name = "_ctypes.shape_as", .way = WAY_REFUSE, .message = NO_CTYPES},
     {.module = "numpy.core._internal", .name = "_ctypes.strides_as", .way = WAY_REFUSE, .message = NO_CTYPES},
+    {.module = "numpy._core._internal", .name = "_ctypes.data_as", .way = WAY_REFUSE, .message = NO_CTYPES},
+    {.module = "numpy._core._internal", .name = "_ctypes.shape_as", .way = WAY_REFUSE, .message = NO_CTYPES},
+    {.module = "numpy._core._internal",
+     .name = "_ctypes.strides_as",
+     .way = WAY_REFUSE,
+     .message = NO_CTYPES},
     {.module = "_ctypes", .name = "_SimpleCData", .way = WAY_FOREIGN},
     {.module = "_ctypes", .name = "_Pointer", .way = WAY_FOREIGN},
     {.module = "_ctypes", .name = "Array", .way = WAY_FOREIGN},

@@ -6,6 +6,7 @@
 #define HC_SHIM_GUARD_TREE_H
 
 #include "shim/cpython/cpython.h"
+#include "shim/harness/py.h"
 
 #include <internal/pycore_ast.h>
 

@@ -2,7 +2,9 @@
 #ifndef HC_SHIM_HARNESS_PY_H
 #define HC_SHIM_HARNESS_PY_H
 
+#ifndef PY_SSIZE_T_CLEAN
 #define PY_SSIZE_T_CLEAN
+#endif
 #include <Python.h>
 #include <stdbool.h>
 
