@@ -43,7 +43,10 @@ struct hc_session_given {
     void (*printed)(void *ctx, int stream, const char *data, size_t len); /* 0: stdout, 1: stderr */
     /* Called with each figure of the current run; `fd` is borrowed. NULL: not called. */
     void (*figured)(void *ctx, const struct hc_figure *f, int fd);
-    void *ctx; /* for `woken`, `printed` and `figured` */
+    /* Called when the program of an interactive run calls input(); `json` is {"prompt": ...}. NULL: no run
+     * may be interactive. */
+    void (*asked)(void *ctx, const char *json, size_t len);
+    void *ctx; /* for `woken`, `printed`, `figured` and `asked` */
 };
 
 /* Build the cell, up to an interpreter that waits for its first run. The caller frees `*out` with
@@ -88,6 +91,12 @@ int hc_session_state_of(const struct hc_session *s);
 /* To be called from `woken`: raise KeyboardInterrupt in the current run. The run may ignore it;
  * limits.timeout holds. */
 void hc_session_interrupt(struct hc_session *s);
+
+/* To be called from `woken`: give the current run, if it is interactive, a piece of its standard input; NULL:
+ * its end. More than it may leave unread ends its input, as a program must not get input with a gap. False:
+ * the run, or the check of its program, takes none now. */
+#define HC_SESSION_INPUT 65536 /* most bytes that a run has not read */
+bool hc_session_input(struct hc_session *s, const char *text);
 
 /* To be called from `woken`: kill the current run, for whose result no client waits. */
 void hc_session_abandon(struct hc_session *s);

@@ -100,6 +100,7 @@ struct hc_job {
     char *stdin_data; /* standard input that came in a spec, owned; NULL: there is none, or a stream of the
                          caller's */
     size_t stdin_len; /* bytes of `stdin_data` */
+    bool interactive; /* a session's run: its client answers input(); `has_stdin` is set, too */
     bool has_stdin;   /* there is standard input: `stdin_data`, or a stream (cell/run.h) */
     char *policy;     /* name or path; NULL: the default of the spec's form (hc_job_policy) */
     char *output_dir; /* path of the directory for results; NULL: the command's default */

@@ -380,6 +380,14 @@ static int parse_stdin(struct spec *s, const cJSON *node, struct hc_error *err)
     return hc_job_parse_input(s->job, s->json, node, err);
 }
 
+static int parse_interactive(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsBool(node))
+        return wrong_type(s, node, "true or false", err);
+    s->job->interactive = cJSON_IsTrue(node);
+    return 0;
+}
+
 /* The members of a spec of each form, in addition to those with rows in job_options.def. */
 static const struct member own_form[] = {
     {"code", parse_code},     {"inputs", parse_inputs},
@@ -430,9 +438,16 @@ static const struct member session_form[] = {
  * more mounts.
  */
 static const struct member run_form[] = {
-    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars},
-    {"limits", parse_limits}, {"return", parse_return},  {"stdin", parse_stdin},
-    {"args", parse_args},     {"env", parse_env},        {NULL, NULL},
+    {"code", parse_code},
+    {"inputs", parse_uploads},
+    {"vars", parse_vars},
+    {"limits", parse_limits},
+    {"return", parse_return},
+    {"stdin", parse_stdin},
+    {"args", parse_args},
+    {"env", parse_env},
+    {"interactive", parse_interactive},
+    {NULL, NULL},
 };
 
 /* One form of a spec. */
@@ -586,6 +601,10 @@ static int parse_spec(struct spec *s, struct hc_error *err)
         return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
     if (refuse_shared_names(s, err) < 0)
         return -1;
+    if (s->job->interactive && s->job->has_stdin)
+        return hc_json_fail(s->json, root, false, err,
+                            "expected either 'stdin' or 'interactive', and not both");
+    s->job->has_stdin |= s->job->interactive;
     return s->is_run && s->job->input_count > 0 ? make_given(s, err) : 0;
 }
 

@@ -42,6 +42,8 @@ static void says_where_a_request_is_wrong(void **state)
          "request:1:40: inputs.a.file: expected a name without slashes and control characters"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"data\": \"?\"}}}",
          "request:1:40: inputs.a.data: expected base64"},
+        {"{\"code\": \"1\", \"inputs\": {\"a\": {\"upload\": \"../x\"}}}",
+         "request:1:42: inputs.a.upload: expected the id of an upload"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {}}}",
          "request:1:31: inputs.a: expected one of \"text\", \"data\" and \"upload\""},
         {"{\"code\": \"1\",\n \"policy\": \"./mine\"}", "request:2:12: policy: expected a name, got a path"},
@@ -67,7 +69,8 @@ static void inputs_of_a_run_are_for_its_interpreter(void **state)
     (void)state;
     static const char text[] =
         "{\"code\": \"1\", \"inputs\": {\"df\": {\"file\": \"sales.csv\", \"text\": \"a,b\\n\"}, "
-        "\"arr\": {\"file\": \"x.NPY\", \"data\": \"AAEC\"}}}";
+        "\"arr\": {\"file\": \"x.NPY\", \"data\": \"AAEC\"}, \"p:raw\": {\"file\": \"p.csv\", \"text\": "
+        "\"\"}}}";
     struct hc_job job;
     struct hc_error err = {0};
     assert_int_equal(hc_job_parse_run(&job, "run", text, strlen(text), &err), 0);
@@ -75,13 +78,18 @@ static void inputs_of_a_run_are_for_its_interpreter(void **state)
     assert_string_equal(
         job.given,
         "[{\"name\":\"df\",\"format\":\"csv\",\"file\":{\"file\": \"sales.csv\", \"text\": \"a,b\\n\"}},"
-        "{\"name\":\"arr\",\"format\":\"npy\",\"file\":{\"file\": \"x.NPY\", \"data\": \"AAEC\"}}]");
+        "{\"name\":\"arr\",\"format\":\"npy\",\"file\":{\"file\": \"x.NPY\", \"data\": \"AAEC\"}},"
+        "{\"name\":\"p\",\"format\":\"path\",\"file\":{\"file\": \"p.csv\", \"text\": \"\"}}]");
     hc_job_finish(&job);
     static const struct {
         const char *text, *says;
     } rows[] = {
         {"{\"code\": \"1\", \"inputs\": {\"a\": \"/etc/passwd\"}}",
          "run:1:31: inputs.a: expected an object with \"text\", \"data\" or \"upload\", got a string"},
+        {"{\"code\": \"1\", \"inputs\": {\"a\": {\"upload\": \"x\"}}}",
+         "run:1:31: inputs.a.upload: it is for jobs, and for sessions as they begin"},
+        {"{\"code\": \"1\", \"interactive\": true, \"stdin\": \"x\"}",
+         "run:1:1: expected either 'stdin' or 'interactive', and not both"},
         {"{\"code\": \"1\", \"inputs\": {\"a\": {\"file\": \"x.csv\", \"text\": \"\"}}, \"vars\": {\"a\": "
          "1}}",
          "run:1:72: vars: 'a': the name is given twice among inputs and vars"},

@@ -202,7 +202,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
         hc_fail_python("set up the program's module");
-    if (hc_feed_begin(job, false) < 0)
+    if (hc_feed_begin(job, false) < 0 || (job->session && hc_feed_watch_input() < 0))
         hc_fail_python("set up the program's input");
     PyObject *columns = bind_data(handover, space); /* new */
     run_prelude(job, space);

@@ -37,6 +37,7 @@ static const struct frame {
     [HC_FRAME_TOOL_CALL] = {"tool call", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
     [HC_FRAME_DENIAL] = {"denial", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
     [HC_FRAME_FIGURE] = {"figure", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
+    [HC_FRAME_INPUT] = {"input", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
     [HC_FRAME_REPORT] = {"report", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING),
                          .next = HC_TALK_OVER},
     /* The kernel tells which process sends these. A copy sends KEPT itself, perhaps later than the process

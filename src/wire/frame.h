@@ -59,6 +59,9 @@ enum hc_frame_type {
      * payload. */
     HC_FRAME_JOB = 16,
     HC_FRAME_UNKEPT = 17, /* instead of KEPT: no copy could be made, and so there is no run; no payload */
+    /* JSON {"prompt"}: the program of an interactive run calls input(), and waits for a line of its standard
+     * input. Between RUN and REPORT, any number of times. */
+    HC_FRAME_INPUT = 18,
     HC_FRAME_TYPES
 };
 

@@ -95,6 +95,7 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->given || cJSON_AddRawToObject(root, "given", job->given)) &&
            put_copy(root, "args", job->args) && put_copy(root, "env", job->env) &&
+           (!job->interactive || cJSON_AddBoolToObject(root, "interactive", true)) &&
            (!job->has_stdin || cJSON_AddBoolToObject(root, "stdin", true)) &&
            (!job->has_seed || cJSON_AddNumberToObject(root, "seed", job->seed)) &&
            cJSON_AddStringToObject(root, "timeout", timeout) &&
@@ -229,6 +230,7 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .has_given = hc_json_member(root, "given"),
         .has_seed = hc_json_member(root, "seed"),
         .seed = (uint32_t)hc_json_int(root, "seed", 0),
+        .interactive = hc_json_is_true(root, "interactive"),
         .has_stdin = hc_json_is_true(root, "stdin"),
         .session = hc_json_is_true(root, "session"),
         .check = hc_json_is_true(root, "check"),

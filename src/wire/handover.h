@@ -120,9 +120,10 @@ struct hc_handover_job {
     size_t input_count;               /* number of `inputs` */
     bool has_vars;                    /* the document's text has variables, for Python to read */
     bool has_given;                   /* the document's text has inputs that came with a session's run */
-    bool has_stdin;                   /* standard input is a pipe, and not /dev/null */
-    bool has_seed;                    /* the job gives a seed */
-    uint32_t seed;                    /* of the hashes of str and of random; used if `has_seed` */
+    bool interactive; /* standard input comes from the client when the program calls input() */
+    bool has_stdin;   /* standard input is a pipe, and not /dev/null */
+    bool has_seed;    /* the job gives a seed */
+    uint32_t seed;    /* of the hashes of str and of random; used if `has_seed` */
     bool session, check, guard, learn, network, processes; /* of the job and its policy, as in the document */
     bool links;      /* there may be symbolic links below /tmp: of a directory of the host */
     int64_t figures; /* most figures */

@@ -113,3 +113,31 @@ def test_a_session_that_is_busy_for_another_process_says_so(daemon):
     one.close()
     with pytest.raises(hotcell.SessionEnded):
         one.files.list()
+
+
+def test_input_is_asked_of_a_function(session):
+    prompts = []
+
+    def answer(prompt):
+        prompts.append(prompt)
+        return {"Name? ": "Zoë", "Age? ": "41\n"}.get(prompt)
+    run = session.run("name = input('Name? ')\nage = int(input('Age? '))\ntry:\n    input('end')\nexcept EOFError:\n    age += 1\n(name, age)", on_input=answer)
+    assert run.value == ("Zoë", 42) and prompts == ["Name? ", "Age? ", "end"], run
+    with pytest.raises(ZeroDivisionError):
+        session.run("x = 1\ninput()", on_input=lambda prompt: 1 / 0)
+    assert session.run("x").value == 1
+
+
+def test_a_coroutine_function_answers_in_an_event_loop(daemon, monkeypatch):
+    monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
+
+    async def answer(prompt):
+        await asyncio.sleep(0)
+        return prompt.upper()
+
+    async def main():
+        async with hotcell.AsyncSession(**BOUNDS) as here:
+            one = await here.run("input('a')", on_input=answer)
+        async with await hotcell.AsyncDaemon(daemon.socket).session(**BOUNDS) as there:
+            return one.value, (await there.run("input('b')", on_input=answer)).value
+    assert asyncio.run(main()) == ("A", "B")

@@ -152,8 +152,8 @@ bool hc_launch_is_name(const char *name, const struct hc_policy *policy);
 /* Create a file in a tmpfs of the cell, as the guest's uid. Returns a descriptor, or -1 with errno set. */
 int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode);
 
-/* Take the guest's ids for files, which alone may make names in a tmpfs of the cell, and without root's rights;
- * and the launcher's own ones back, which leaves errno as it is. */
+/* Take the guest's ids for files, which alone may make names in a tmpfs of the cell, and without root's
+ * rights; and the launcher's own ones back, which leaves errno as it is. */
 struct hc_own_ids {
     int uid, gid;
 };

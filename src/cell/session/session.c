@@ -171,6 +171,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
         -1;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         s->checkpoints[i].process.pidfd = -1;
+    s->input_fd = -1;
     s->loop.epoll = s->loop.interpreter = s->loop.answer_timer = s->loop.memory_events = -1;
     s->timers = (struct hc_timers){-1, -1, -1};
     hc_launch_init(&s->launch, &s->run, m);
@@ -395,6 +396,7 @@ void hc_session_end(struct hc_session *s)
     if (!s)
         return;
     kill_all(s);
+    hc_session_end_input(s);
     hc_timers_finish(&s->timers);
     hc_enforce_soft_end(&s->loop);
     hc_close_fd(&s->loop.interpreter);

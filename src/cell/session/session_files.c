@@ -93,18 +93,19 @@ static int take_content(struct request *r, const cJSON *member, struct hc_error 
     if (r->data)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected either \"text\" or \"data\"");
     const size_t len = strlen(text);
-    r->data = malloc(len + 1);
-    if (!r->data)
+    char *data = malloc(len + 1);
+    if (!data)
         return hc_fail(err, ENOMEM, "take a file");
+    r->len = len;
     if (strcmp(member->string, "text") == 0) {
-        memcpy(r->data, text, len);
-        r->len = len;
-        return 0;
-    }
-    if (sodium_base642bin((unsigned char *)r->data, len + 1, text, len, "\r\n", &r->len, &end,
-                          sodium_base64_VARIANT_ORIGINAL) != 0 ||
-        end != text + len)
+        memcpy(data, text, len);
+    } else if (sodium_base642bin((unsigned char *)data, len + 1, text, len, "\r\n", &r->len, &end,
+                                 sodium_base64_VARIANT_ORIGINAL) != 0 ||
+               end != text + len) {
+        free(data);
         return hc_fail_as(err, HC_EXIT_DATA, 0, "data: expected base64");
+    }
+    r->data = data;
     return 0;
 }
 

@@ -84,6 +84,14 @@ void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f)
     hc_outlet_flush(o);
 }
 
+void hc_outlet_request(struct hc_outlet *o, const char *json, size_t len)
+{
+    if (o->gone)
+        return;
+    hc_events_json(&o->output, "input_request", json, len);
+    hc_outlet_flush(o);
+}
+
 void hc_outlet_settle(struct hc_outlet *o)
 {
     hc_events_end(&o->output);

@@ -29,6 +29,9 @@ void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t l
 /* Send a figure that a run has made, in the same way. */
 void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f);
 
+/* Tell that the run waits for input, {"event": "input_request", "input_request": `json`}; always sent. */
+void hc_outlet_request(struct hc_outlet *o, const char *json, size_t len);
+
 /* Write as much waiting output as the client takes now. */
 void hc_outlet_flush(struct hc_outlet *o);
 

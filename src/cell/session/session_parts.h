@@ -51,6 +51,7 @@ struct hc_session {
     int runs, run_number;
     /* A run goes on; its process is to get a KeyboardInterrupt once its program runs. */
     bool in_run, interrupted;
+    int input_fd;        /* the other end of an interactive run's standard input; owned; -1: none */
     bool died, over;     /* the run's process has ended; the session is over */
     int64_t memory_peak; /* without a cgroup: the peak of all runs so far, in bytes */
     /* hc_clock_ahead at the start; CLOCK_REALTIME times in ns, from which on changed files are the session's,
@@ -160,6 +161,11 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
 
 /* Kill all checkpoints and branches. (session_points.c) */
 void hc_session_drop_points(struct hc_session *s);
+
+/* Open the pipe for the standard input of `job`, and fill it, or, if the run is interactive, keep its other
+ * end. hc_session_end_input: the run is over. (session_input.c) */
+int hc_session_begin_input(struct hc_session *s, const struct hc_job *job, struct hc_error *err);
+void hc_session_end_input(struct hc_session *s);
 
 /* Do one run completely; the caller has allocated r->m. */
 int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,

@@ -499,10 +499,10 @@ static int run_placed(struct hc_session *s, const struct hc_job *job, const stru
         return rc < 0 ? -1 : 0;
     if (!passed)
         refuse_run(s);
-    else if ((job->has_stdin && hc_feed_start(&s->launch.feed, job, 0, err) < 0) ||
-             run_program(s, job, r->m, err) < 0)
+    else if (hc_session_begin_input(s, job, err) < 0 || run_program(s, job, r->m, err) < 0)
         return -1;
     (void)hc_feed_stop(&s->launch.feed);
+    hc_session_end_input(s);
     if (!sup->go_us)
         sup->go_us = hc_now_us(); /* the interpreter was ready, though the program did not begin */
     hc_session_kill_unknown(s);

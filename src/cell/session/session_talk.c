@@ -145,21 +145,38 @@ static bool is_request(const char *line, const char *name)
     return is;
 }
 
-/* Remove the line at `at` from the waiting requests if it is an interrupt. Returns where to look for the
- * next line. */
+/* Whether the line is {"input": TEXT} or {"input": null}; it is given to the run then. */
+static bool take_input(struct hc_session *s, const char *line)
+{
+    struct hc_json j;
+    struct hc_error err;
+    if (!strstr(line, "\"input\"") || hc_json_parse(&j, "request", line, strlen(line), &err) < 0)
+        return false;
+    const cJSON *first = cJSON_IsObject(j.root) ? j.root->child : NULL;
+    const bool is = first && !first->next && strcmp(first->string, "input") == 0 &&
+                    (cJSON_IsString(first) || cJSON_IsNull(first));
+    const bool taken = is && hc_session_input(s, cJSON_GetStringValue(first));
+    hc_json_finish(&j);
+    return taken;
+}
+
+/* Remove the line at `at` from the waiting requests if it is an interrupt, or input for the run. Returns
+ * where to look for the next line. */
 static char *take_interrupt(struct client *c, struct hc_session *s, char *at, const char *end)
 {
     char *line = strndup(at, (size_t)(end - at));
     bool stop = line && is_request(line, "interrupt");
+    bool input = line && !stop && take_input(s, line);
     free(line);
-    if (!stop)
+    if (!stop && !input)
         return at + (end + 1 - at);
     size_t rest = c->in.len - (size_t)(end + 1 - c->in.data);
     memmove(at, end + 1, rest);
     c->in.len = (size_t)(at - c->in.data) + rest;
     c->scanned = 0;
     c->line++;
-    hc_session_interrupt(s);
+    if (stop)
+        hc_session_interrupt(s);
     return at;
 }
 
@@ -198,6 +215,12 @@ static void figured(void *ctx, const struct hc_figure *f, int fd)
     struct client *c = ctx;
     (void)fd;
     hc_outlet_figure(&c->out, f);
+}
+
+static void asked(void *ctx, const char *json, size_t len)
+{
+    struct client *c = ctx;
+    hc_outlet_request(&c->out, json, len);
 }
 
 static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
@@ -335,6 +358,16 @@ static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSO
     return is_true(node, err) ? 0 : 1; /* no run goes on that could be interrupted */
 }
 
+/* Input is for a run that goes on (take_input). */
+static int serve_input(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)c, (void)j;
+    if (!cJSON_IsString(node) && !cJSON_IsNull(node))
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "input: expected a string, or null for its end, got %s",
+                         hc_json_kind(node));
+    return cJSON_IsString(node) || cJSON_IsNull(node) ? 0 : 1;
+}
+
 static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     (void)j;
@@ -383,9 +416,9 @@ static const struct {
     {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
     {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
     {"stream", serve_stream, true},      {"close", serve_close, true},
-    {"write_file", serve_files, false},  {"read_file", serve_files, false},
-    {"list_files", serve_files, false},  {"stat_file", serve_files, false},
-    {"remove_file", serve_files, false},
+    {"input", serve_input, true},        {"write_file", serve_files, false},
+    {"read_file", serve_files, false},   {"list_files", serve_files, false},
+    {"stat_file", serve_files, false},   {"remove_file", serve_files, false},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:
@@ -544,6 +577,7 @@ int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
                                            .woken = woken,
                                            .printed = printed,
                                            .figured = figured,
+                                           .asked = asked,
                                            .ctx = &c};
     if (rc == 0)
         rc = hc_session_start(&c.session, &given, err);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/packet.h"
+#include "base/utf8.h"
 #include "cell/supervise/enforce.h"
 #include "cell/supervise/output_pipe.h"
 #include "cell/supervise/early_exit.h"
@@ -140,6 +141,38 @@ static int handle_tool_call(struct hc_loop *l, struct hc_error *err)
     return rc;
 }
 
+#define MOST_PROMPT 4096 /* most bytes of a prompt that are passed on */
+
+/* The program calls input(). Its prompt is redacted as its output is. */
+static int handle_input(const struct hc_supervisor *s, struct hc_error *err)
+{
+    struct hc_json j;
+    hc_autobuf prompt = {0};
+    hc_autobuf text = {0};
+    if (!s->asked_input)
+        return hc_fail(err, 0, "frame 'input': the run is not interactive");
+    if (hc_json_parse(&j, "input", s->inbox.body.data, s->inbox.body.len, err) < 0)
+        return -1;
+    const char *said = hc_json_text(j.root, "prompt");
+    size_t len = strlen(said);
+    len = len > MOST_PROMPT ? hc_utf8_boundary(said, len, MOST_PROMPT) : len;
+    struct hc_redaction *x = s->redactor ? hc_redaction_new(s->redactor, false) : NULL;
+    if (x) {
+        hc_redaction_feed(x, said, len, &prompt);
+        hc_redaction_finish(x, false, &prompt);
+    } else if (!s->redactor) {
+        (void)hc_buf_add(&prompt, said, len);
+    }
+    hc_redaction_free(x);
+    hc_json_finish(&j);
+    (void)hc_buf_str(&text, "{\"prompt\": ");
+    hc_json_quote(&text, prompt.data ? prompt.data : "", prompt.len);
+    (void)hc_buf_str(&text, "}");
+    if (!text.failed)
+        s->asked_input(s->input_ctx, text.data, text.len);
+    return 0;
+}
+
 /* Without a listener the reporting filter's refusals still hold, but are not reported. */
 static int handle_listener(struct hc_loop *l, int fd, struct hc_error *err)
 {
@@ -199,6 +232,8 @@ static int handle_packet(struct hc_loop *l, const void *packet, size_t len, int 
         rc = handle_tool_call(l, err);
     else if (type == HC_FRAME_FIGURE)
         rc = hc_figures_handle(l->s, err);
+    else if (type == HC_FRAME_INPUT)
+        rc = handle_input(l->s, err);
     return rc < 0 ? -1 : type;
 }
 

@@ -51,8 +51,12 @@ struct hc_supervisor {
     int pass_stdout, pass_stderr;         /* where output is passed on as it comes; -1: nowhere */
     int cancel_fd;                        /* readable: end the job; -1: none */
     struct hc_toolbox *tools;             /* NULL: the program has none */
-    struct hc_figure_sink figure_sink;    /* gets the program's figures */
-    int filters;                          /* number of seccomp filters on the process that made the cell */
+    /* Called when the program of an interactive run calls input(), with the prompt as JSON {"prompt": ...};
+     * NULL: the run is not interactive. */
+    void (*asked_input)(void *ctx, const char *json, size_t len);
+    void *input_ctx;                   /* for asked_input; borrowed */
+    struct hc_figure_sink figure_sink; /* gets the program's figures */
+    int filters;                       /* number of seccomp filters on the process that made the cell */
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
      * Packets of other processes that hold the channel are ignored. */
     bool session;

@@ -173,6 +173,35 @@ int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_session(x, s, 202);
 }
 
+/* Pass a line on to the run, whose process checks whether it waits for one. */
+int hc_post_session_input(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
+    struct hc_json j;
+    struct hc_error err;
+    struct hc_problem why;
+    hc_autobuf line = {0};
+    size_t len = 0;
+    if (!s)
+        return no_such_session(x);
+    if (hc_json_parse(&j, "request", x->body.data ? x->body.data : "", x->body.len, &err) < 0)
+        return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    const char *source = hc_request_member(&j, "input", &len, &err);
+    const cJSON *input = hc_json_member(j.root, "input");
+    const bool good = source && (cJSON_IsString(input) || cJSON_IsNull(input));
+    (void)hc_buf_str(&line, "{\"input\": ");
+    hc_json_one_line(&line, good ? source : "null", good ? len : 4);
+    (void)hc_buf_str(&line, "}");
+    hc_json_finish(&j);
+    if (!good)
+        return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s",
+                             source ? "input: expected a string, or null for the end of input" : err.text);
+    if (line.failed)
+        return MHD_NO;
+    return hc_front_session_input(s, &line, &why) < 0 ? hc_reply_problem(x, &why, NULL)
+                                                      : hc_reply_session(x, s, 202);
+}
+
 /* ---- files and tools ---- */
 
 int hc_get_session_file(struct hc_exchange *x, struct hc_tenant *t)

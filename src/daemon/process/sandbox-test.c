@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -208,9 +209,63 @@ static void landlock_holds_what_the_filter_cannot_see(void **state)
     check_row(FILTERED);
 }
 
+/* ---- the directory of uploads ---- */
+
+static int make_at(int dir, const char *name)
+{
+    struct open_how how = {.flags = O_WRONLY | O_CREAT | O_CLOEXEC, .mode = 0600};
+    int fd = hc_openat2(dir, name, &how);
+    return result(fd < 0 ? -1 : write(fd, "x", 1));
+}
+
+/* In a process of its own: what may be done in the directory `dir`, then what may not be done outside of it.
+ */
+static void attempt_uploads(int out, int dir)
+{
+    struct hc_error err;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || hc_sandbox_enter(dir, &err) < 0)
+        _exit(1);
+    const int came[] = {
+        make_at(dir, "one"),
+        result(renameat(dir, "one", dir, "other")),
+        result(unlinkat(dir, "other", 0)),
+        make_at(AT_FDCWD, "/tmp/hotcell-walls-made"),
+        result(unlinkat(AT_FDCWD, path, 0)),
+        result(renameat(AT_FDCWD, path, dir, "taken")),
+    };
+    _exit(write(out, came, sizeof came) == sizeof came ? 0 : 2);
+}
+
+static void only_the_directory_of_uploads_is_written_in(void **state)
+{
+    static char folder[] = "/tmp/hotcell-uploads-XXXXXX";
+    static const int wanted[] = {0, 0, 0, EACCES, EACCES, EACCES};
+    int came[6], fds[2], status;
+    (void)state;
+    if (hc_landlock_abi() < 1)
+        skip();
+    (void)memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+    hc_autofd outside = mkostemp(path, O_CLOEXEC);
+    hc_autofd dir = mkdtemp(folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    assert_true(outside >= 0 && dir >= 0 && pipe2(fds, O_CLOEXEC) == 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        attempt_uploads(fds[1], dir);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(fds[0], came, sizeof came), sizeof came);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (i < 5 ? came[i] != wanted[i] : came[i] != EACCES && came[i] != EXDEV)
+            fail_msg("attempt %zu: %s", i, came[i] ? strerror(came[i]) : "works");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_directory_of_uploads_is_written_in),
         cmocka_unit_test(the_filter_holds_and_lets_through_what_is_needed),
         cmocka_unit_test(landlock_holds_what_the_filter_cannot_see),
     };

@@ -48,7 +48,7 @@ struct hc_dispatch {
     bool ledger_fails;  /* notes cannot be written: the front tries again only once a tick */
     int results_fd;     /* directory that has a directory of results for each job; owned */
     struct hc_upload_store uploads; /* content for inputs that tenants have sent in parts; owned */
-    const struct hc_trees *trees;                   /* borrowed */
+    const struct hc_trees *trees;   /* borrowed */
     char removals[HC_DISPATCH_REMOVALS][HC_JOB_ID]; /* jobs whose results no worker was told to remove yet */
     size_t removal_count;                           /* used entries of `removals` */
     bool open;                                      /* as in struct hc_listeners */

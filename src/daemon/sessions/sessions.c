@@ -548,6 +548,24 @@ void hc_front_session_interrupt(struct hc_front_session *s)
     send_line(s, line, sizeof line - 1);
 }
 
+#define MOST_INPUT ((size_t)1 << 20) /* bytes of requests that the process has not taken */
+
+int hc_front_session_input(struct hc_front_session *s, const struct hc_buf *line, struct hc_problem *why)
+{
+    if (s->state == HC_FRONT_SESSION_ENDED)
+        *why = s->problem;
+    else if (s->state != HC_FRONT_SESSION_BUSY)
+        hc_problem_set(why, HC_PROBLEM_IN_USE, "no run waits for input: the session is %s",
+                       state_names[s->state]);
+    else if (s->out.len + line->len > MOST_INPUT)
+        hc_problem_set(why, HC_PROBLEM_IN_USE, "the run has not read its earlier input");
+    else {
+        send_line(s, line->data, line->len);
+        return 0;
+    }
+    return -1;
+}
+
 /* Ends the session after its current run. */
 static void close_session(struct hc_front_session *s, const char *who)
 {

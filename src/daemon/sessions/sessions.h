@@ -97,6 +97,10 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
 /* Interrupt the current run; without a run nothing happens. */
 void hc_front_session_interrupt(struct hc_front_session *s);
 
+/* Give the current run a piece of its input, as one line of JSON. -1 (`why`): there is no run, or its process
+ * has not taken what it was given before. */
+int hc_front_session_input(struct hc_front_session *s, const struct hc_buf *line, struct hc_problem *why);
+
 /* The tenant ends the session now, even during a run. The task, whose reference is the caller's, is answered
  * when the session has ended; NULL: out of memory. */
 struct hc_task *hc_front_session_end(struct hc_front_session *s);

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
-from .session import Run, SessionEnded, run_of, run_spec, run_specs
+from .session import Answerer, Run, SessionEnded, input_line, run_of, run_spec, run_specs
 from .session_files import AsyncSessionFiles, SessionFiles, Steps
 from .temporary import Temporary
 from .tools import Toolbox
 from .turns import Turn
 from .uploads import Body, forgotten, settled
-from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
+from .wire import Flow, Notify, Place, aresult_of, events, result_of, unhurried, watched
 
 if TYPE_CHECKING:
     from .launcher import PathLike
@@ -62,15 +63,34 @@ class _SessionFlows:
         except PolicyProblem as error:
             raise _refused(error) from error
 
-    def _run(self, code: str, listener: Optional[Listener], **spec: Any) -> Flow:
+    def _input(self, answerer: Answerer, prompt: str) -> Flow:
+        """Have the answerer say a line, and send it to the run."""
+        lines: List[Any] = []
+
+        def hear(event: Dict[str, Any]) -> Any:
+            line = answerer(prompt)
+            if not inspect.isawaitable(line):
+                lines.append(line)
+                return None
+
+            async def later() -> None:
+                lines.append(await line)
+            return later()
+        yield Notify(hear, {"event": "input_request"})
+        with contextlib.suppress(Problem):  # the run has ended meanwhile
+            yield from self._post("input", input_line(lines[0] if lines else None))
+
+    def _run(self, code: str, listener: Optional[Listener], on_input: Optional[Answerer] = None, **spec: Any) -> Flow:
         ends: List[Dict[str, Any]] = []
         self._tools.errors.clear()
 
         def see(event: Dict[str, Any]) -> Optional[Flow]:
             if event["event"] in ("result", "problem"):
                 ends.append(event)
+            if on_input is not None and event["event"] == "input_request":
+                return told(listener, event, self._input(on_input, event["input_request"]["prompt"]))
             return told(listener, event, answer_flow(self._place, self._path, self._tools, event))
-        stream = events(self._place, "POST", f"{self._path}/runs", run_spec(code, **spec))
+        stream = events(self._place, "POST", f"{self._path}/runs", {**run_spec(code, **spec), **({} if on_input is None else {"interactive": True})})
         try:
             yield from unhurried(watched(stream, see), self._interrupt)
         except NotFound as error:
@@ -164,7 +184,7 @@ class DaemonSession(_SessionFlows):
 
     def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
         """Run `code` in the state that earlier runs left. `spec`: inputs, vars, input, args, env, returns, limits,
-        timeout, persist_code.
+        timeout, persist_code, on_input.
 
         If an exception such as KeyboardInterrupt, or one of `on_event`, ends the wait, the run is interrupted and its end awaited; if a second one
         ends that wait too, the run goes on, and the next run is refused until it has ended.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import signal
@@ -28,6 +29,7 @@ from .turns import Turn
 if TYPE_CHECKING:
     import asyncio
 
+Answerer = Callable[[str], Any]  # called with a prompt, returns a line or None, or an awaitable of one
 MAX_REQUEST = 64 << 20  # bytes of a request, as for a daemon; the command would end the session at somewhat more
 
 
@@ -184,9 +186,11 @@ class Session:
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
-            on_event: Optional[Listener] = None) -> Run:
+            on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only; the
-        variables of `env` are there for this run only.
+        variables of `env` are there for this run only. `on_input` is called with the prompt each time that the program calls
+        input(), and returns the line, or None for the end of input; without it input() reads `input`. The time until it
+        returns counts as the run's.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
@@ -196,12 +200,14 @@ class Session:
         the session goes on. A second ctrl-C ends the session.
         """
         spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env)
+        if on_input is not None:
+            spec["interactive"] = True
         with self._turn.taken():
             self._tools.errors.clear()
             self._show(on_event is not None)
             self._ask({"run": spec})
             with self._interruptible():
-                result = self._result(self._follow(on_event))
+                result = self._result(self._follow(on_event, on_input))
         checked(result, check)
         return result
 
@@ -212,15 +218,29 @@ class Session:
             self._answer()
             self._shows = shows
 
-    def _follow(self, listener: Optional[Listener]) -> Dict[str, Any]:
+    def _answer_input(self, answerer: Answerer, prompt: str) -> None:
+        """Give the run the line that the answerer returns."""
+        line = answerer(prompt)
+        if inspect.isawaitable(line):
+            if self._loop is None:
+                raise TypeError("on_input: a coroutine function needs an AsyncSession")
+            import asyncio
+            line = asyncio.run_coroutine_threadsafe(_awaited(line), self._loop).result()
+        self._ask(input_line(line))
+
+    def _follow(self, listener: Optional[Listener], answerer: Optional[Answerer] = None) -> Dict[str, Any]:
         """The answer to a run. Events before it, and the answer itself, go to the listener; if it fails, the run is
         interrupted, and its exception raised when the run has ended."""
         broken: Optional[BaseException] = None
         while True:
             answer = self._answer()
-            if listener is not None and broken is None:
+            asked = answerer is not None and answer["event"] == "input_request"
+            if (listener is not None or asked) and broken is None:
                 try:
-                    tell(listener, answer)
+                    if listener is not None:
+                        tell(listener, answer)
+                    if answerer is not None and asked:
+                        self._answer_input(answerer, answer["input_request"]["prompt"])
                 except BaseException as error:
                     broken = error
                     if answer["event"] != "result":
@@ -401,6 +421,17 @@ class Session:
         self._staging.__exit__(None, None, None)
 
 
+async def _awaited(line: Any) -> Any:
+    return await line
+
+
+def input_line(line: Optional[str]) -> Dict[str, Any]:
+    """The request with a line for a program that calls input(); None: the end of its input. InputError for another type."""
+    if line is not None and not isinstance(line, str):
+        raise InputError(f"on_input: expected a line or None, got {type(line).__name__}")
+    return {"input": line if line is None or line.endswith("\n") else f"{line}\n"}
+
+
 class _InLoop(Session):
     """The session of an AsyncSession, used in threads."""
 
@@ -536,7 +567,7 @@ def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optio
     """The request for a run, see hotcell-session(1). InputError for inputs that are not valid, TypeError for an argument that
     a run does not take."""
     for name in other:
-        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "check"},
+        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "on_input", "check"},
                          "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools") else "")
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
             "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args"), "env": mapping_of(env, "env")}

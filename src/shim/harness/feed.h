@@ -16,4 +16,8 @@ int hc_feed_end(struct hc_error *err);
  * exception set. */
 int hc_feed_begin(const struct hc_handover_job *job, bool run);
 
+/* For sessions, before the guard is on: builtins.input becomes a function that tells the launcher when the
+ * program of an interactive run calls it. -1 with an exception set. */
+int hc_feed_watch_input(void);
+
 #endif
