@@ -31,8 +31,8 @@ static int open_uploads(int ruleset, int uploads_fd, uint64_t handled, struct hc
     return 0;
 }
 
-/* Refuses every access to files except reading, and what is done in the directory of uploads: the ruleset handles all
- * other rights and has no other rule that grants one. */
+/* Refuses every access to files except reading, and what is done in the directory of uploads: the ruleset
+ * handles all other rights and has no other rule that grants one. */
 static int close_files(int uploads_fd, struct hc_error *err)
 {
     int abi = hc_landlock_abi();
