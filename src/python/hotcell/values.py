@@ -67,6 +67,19 @@ def untagged(node: Any) -> Any:
     return _read(Decoder(_array_of_text), node)
 
 
+def to_letter(value: Any, room: int, other: Callable[[Any], Any]) -> Any:
+    """The value as JSON with tags, of about `room` bytes at most, for a process that reads it with of_letter. Of a value that is
+    not carried, `other` gives what is carried in its place: (None, another value), or (what the other process's `other` gets as
+    JSON,); or it raises NotCarried. NotCarried, TooLarge."""
+    return Letter(room, other).encode(value, 0)
+
+
+def of_letter(node: Any, other: Callable[[Any], Any]) -> Any:
+    """The value of a letter, which may come from a hostile program. What the sender's `other` has put there in place of a value is
+    given to `other`, whose result is the value. ValueError if the letter is not well formed."""
+    return _read(Decoder(_array_of_text, other), node)
+
+
 def write_file(file: Any, value: Any) -> None:
     """Write a value with arrays, such as a DataFrame, to a binary file object as .npz. NotCarried: the value has no form."""
     encoder = Packed()
@@ -222,8 +235,12 @@ class Encoder:
         if kind is dict:
             return self.mapping(value, depth)
         if kind not in self.writers:
-            self.writers[kind] = _writer_of(value, kind)
+            self.writers[kind] = self.writer_of(value, kind)
         return self.writers[kind](self, value, depth + 1)
+
+    def writer_of(self, value: Any, kind: type) -> Callable[[Any, Any, int], Any]:
+        """The function that writes values of a type. NotCarried."""
+        return _writer_of(value, kind)
 
     def tag(self, name: str, content: Any) -> Dict[str, Any]:
         """A value that JSON lacks."""
@@ -267,6 +284,21 @@ class Inline(Encoder):
     def put_list(self, items: List[Any]) -> Any:
         """The list as it is."""
         return items
+
+
+class Letter(Inline):
+    """As Inline, and asks `other` for what is carried in place of a value that is not, see to_letter."""
+
+    def __init__(self, room: int, other: Callable[[Any], Any]) -> None:
+        super().__init__(room)
+        self.other = other
+
+    def writer_of(self, value: Any, kind: type) -> Callable[[Any, Any, int], Any]:
+        """As of Encoder, for every type."""
+        try:
+            return super().writer_of(value, kind)
+        except NotCarried:
+            return _put_other
 
 
 class Packed(Encoder):
@@ -325,6 +357,11 @@ def _put_sequence(name: str) -> Callable[[Any, Any, int], Any]:
 
 def _put_text(name: str, text: Callable[[Any], Any]) -> Callable[[Any, Any, int], Any]:
     return lambda to, value, depth: to.tag(name, text(value))
+
+
+def _put_other(to: Any, value: Any, depth: int) -> Any:
+    found = to.other(value)
+    return to.tag("other", found[0]) if len(found) == 1 else to.encode(found[1], depth)
 
 
 def _put_bytes(name: str) -> Callable[[Any, Any, int], Any]:
@@ -531,6 +568,9 @@ WRITERS: Tuple[Any, ...] = (
     ("builtins", "bytearray", _put_bytes("bytearray")),
     ("builtins", "complex", lambda to, value, depth: to.tag("complex", to.items((value.real, value.imag), depth))),
     ("builtins", "range", lambda to, value, depth: to.tag("range", to.items((value.start, value.stop, value.step), depth))),
+    ("pathlib", "PosixPath", lambda to, value, depth: to.tag("path", to.encode(str(value), depth))),
+    ("pathlib", "PurePosixPath", lambda to, value, depth: to.tag("purepath", to.encode(str(value), depth))),
+    ("types", "SimpleNamespace", lambda to, value, depth: to.tag("namespace", to.encode(dict(vars(value)), depth))),
     ("decimal", "Decimal", _put_text("decimal", str)), ("uuid", "UUID", _put_text("uuid", str)),
     ("datetime", "date", _put_text("date", lambda value: value.isoformat())), ("datetime", "time", _put_time),
     ("datetime", "datetime", _put_datetime), ("datetime", "timedelta", _put_text("timedelta", _seconds)),
@@ -549,8 +589,9 @@ class Decoder:
 
     most = MOST_IN_FILE
 
-    def __init__(self, get: Callable[[Any], Any]) -> None:
+    def __init__(self, get: Callable[[Any], Any], other: Optional[Callable[[Any], Any]] = None) -> None:
         self.get = get
+        self.other = other  # makes values of what Letter puts there in their place; None: there is no such thing
         self.count = 0
 
     def decode(self, node: Any, depth: int) -> Any:
@@ -629,6 +670,29 @@ def _told_apart(items: List[Any], bits: int = 64) -> List[Any]:
         if counts[key] > MOST_ALIKE:
             raise ValueError("too many items with the same hash")
     return items
+
+
+def _get_other(of: Any, content: Any, depth: int) -> Any:
+    if of.other is None:
+        raise ValueError("no tag of a value: '$other'")
+    return of.other(content)
+
+
+def _get_path(of: Any, content: Any, depth: int) -> Any:
+    import pathlib
+    return pathlib.PosixPath(_expect(of.decode(content, depth), str))
+
+
+def _get_purepath(of: Any, content: Any, depth: int) -> Any:
+    import pathlib
+    return pathlib.PurePosixPath(_expect(of.decode(content, depth), str))
+
+
+def _get_namespace(of: Any, content: Any, depth: int) -> Any:
+    import types
+    space = types.SimpleNamespace()
+    space.__dict__.update((_expect(name, str), value) for name, value in _expect(of.decode(content, depth), dict).items())
+    return space
 
 
 def _get_decimal(of: Any, content: Any, depth: int) -> Any:
@@ -896,6 +960,7 @@ READERS: Dict[str, Any] = {
     "$bytes": lambda of, content, depth: _bytes_of(content), "$bytearray": lambda of, content, depth: bytearray(_bytes_of(content)),
     "$complex": lambda of, content, depth: complex(*_parts(of.items(content, depth), float, float)),
     "$range": lambda of, content, depth: range(*_parts(of.items(content, depth), int, int, int)),
+    "$other": _get_other, "$path": _get_path, "$purepath": _get_purepath, "$namespace": _get_namespace,
     "$decimal": _get_decimal, "$uuid": _get_uuid, "$date": _get_date, "$time": _get_time, "$datetime": _get_datetime,
     "$timedelta": lambda of, content, depth: _delta(content), "$ndarray": _get_array, "$objects": _get_objects, "$numpy": _get_scalar,
     "$timestamp": _get_timestamp, "$timedelta64": _get_timedelta64, "$period": _get_period, "$interval": _get_interval,

@@ -2,6 +2,7 @@
 
 #include "shim/guard/denial.h"
 #include "shim/guard/rules.h"
+#include "shim/harness/frozen.h"
 
 /* The result of _write_(object). */
 struct guarded {
@@ -59,6 +60,17 @@ static bool is_writable(PyTypeObject *type)
     return name && (strncmp(name, "__main__.", 9) == 0 || is_listed(name));
 }
 
+/* guest_owned.py: made(object). Owned; loaded before the program runs, whose guard forbids that. */
+static PyObject *judge_made;
+
+/* 1: the object is data that the program made; 0: it is not; -1 with an exception set, which may be that of a
+ * deadline. */
+static int is_made(PyObject *object)
+{
+    hc_autopy *made = judge_made ? PyObject_CallOneArg(judge_made, object) : Py_NewRef(Py_False);
+    return made ? made == Py_True : -1;
+}
+
 static int judge_type(PyObject *object)
 {
     if (!hc_guard.code.write_types.given)
@@ -68,6 +80,9 @@ static int judge_type(PyObject *object)
     for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++)
         if (is_writable((PyTypeObject *)PyTuple_GET_ITEM(bases, i)))
             return 0;
+    int made = is_made(object);
+    if (made != 0)
+        return made < 0 ? -1 : 0;
     return refuse_write(type->tp_name, "Objects of type {name} may not be changed in place under this policy",
                         "Make a new object instead, such as with df.assign() or np.where().");
 }
@@ -162,6 +177,10 @@ int hc_writes_guard(PyObject *builtins)
                                  "_write_(object): what is set goes through it."};
     if (!hc_guard.code.guarded_writes)
         return 0;
+    if (!judge_made)
+        judge_made = hc_frozen_function("owned", "made");
+    if (!judge_made)
+        return -1;
     hc_autopy *function = PyType_Ready(&guarded_type) < 0 ? NULL : PyCFunction_NewEx(&method, NULL, NULL);
     return function ? PyDict_SetItemString(builtins, "_write_", function) : -1;
 }

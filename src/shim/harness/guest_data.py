@@ -13,6 +13,8 @@ def load(name, path, form, read_npz):
     """Load one input from its path: returns (value, names of its columns or None, None, None), or for a table that pandas cannot
     read as it is (its path, None, None, a warning), or (None, None, why it cannot be loaded, None)."""
     value, names, why, error = read(name, path, form, read_npz, path)
+    if why is None:
+        part("owned", "remember")(name, value)
     if why is None or form not in TABLES or isinstance(error, ImportError):
         return value, names, why, None
     return path, None, None, (f"{name} is the path of the file, as pandas cannot read {path} as it is: {first_line(error)}. "
@@ -77,6 +79,7 @@ def given(document, read_npz):
         if why is not None:
             return None, None, why
         values[name] = value
+        part("owned", "remember")(name, value)
         if found is not None:
             names[name] = found
     return values, names, None

@@ -60,6 +60,16 @@ class Helpers:
         self.shown = drawing_state.shown
 
     @staticmethod
+    def to_letter(value, room, other):
+        """As to_letter of values.py."""
+        return part("values", "to_letter")(value, room, other)
+
+    @staticmethod
+    def of_letter(node, other):
+        """As of_letter of values.py."""
+        return part("values", "of_letter")(node, other)
+
+    @staticmethod
     def after_import(name, action):
         """Call action(module) as soon as the module is imported."""
         if name in sys.modules:

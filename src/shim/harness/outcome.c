@@ -151,10 +151,26 @@ static void keep_exception(const struct hc_program *program, struct hc_outcome *
     Py_XDECREF(trace);
 }
 
+/* Does the program make tasks without an await at its top level? Then it needs a running event loop, unless
+ * it starts one itself. */
+static bool makes_tasks(const struct hc_program *program)
+{
+    static const char *const makers[] = {"create_task", "ensure_future", "get_running_loop"};
+    static const char *const starters[] = {"asyncio.run", "run_until_complete", "run_forever", "Runner"};
+    const char *text = program->finish_tasks ? PyUnicode_AsUTF8(program->text) : NULL;
+    PyErr_Clear();
+    bool makes = false, starts = false;
+    for (size_t i = 0; text && i < sizeof makers / sizeof *makers; i++)
+        makes |= strstr(text, makers[i]) != NULL;
+    for (size_t i = 0; text && i < sizeof starters / sizeof *starters; i++)
+        starts |= strstr(text, starters[i]) != NULL;
+    return makes && !starts;
+}
+
 /* New reference to the value, None without a last expression; NULL with an exception set. */
 static PyObject *evaluate(const struct hc_program *program, PyObject *space)
 {
-    if (program->awaits) {
+    if (program->awaits || makes_tasks(program)) {
         hc_autopy *parts = program->last ? Py_BuildValue("(OO)", program->body, program->last)
                                          : Py_BuildValue("(O)", program->body);
         PyObject *value = parts ? hc_frozen_call("await", "run", "(OOO)", parts, space,

@@ -12,8 +12,7 @@ struct hc_program {
     PyObject *last;       /* code of the last expression, owned; NULL if the program does not end in one */
     bool awaits;          /* `body` or `last` has an await at its top level, and evaluates to a coroutine */
     bool whole_traceback; /* set by the caller: frames of libraries are shown, too */
-    bool finish_tasks; /* set by the caller: with `awaits`, tasks that the program leaves running are awaited
-                        */
+    bool finish_tasks;    /* set by the caller: tasks that the program leaves running are awaited */
 };
 
 /* How a program ended. All references are owned. */

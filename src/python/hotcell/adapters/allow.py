@@ -5,6 +5,7 @@ The registry and every check live in the caller's process; nothing in a cell can
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import sys
@@ -15,6 +16,9 @@ from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, Callable, DefaultDict, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
 Dests = Optional[Sequence[str]]
+
+MOST_LINES = 20  # of one owner in a description of what is allowed
+POLICY_CHANGED = "sandbox policy changed during execution"
 
 # Owner (a class or a module) -> names, (name, policy) pairs, or ... for all of its names.
 __pytools__: DefaultDict[Any, Set[Any]] = defaultdict(set)
@@ -48,6 +52,10 @@ class AllowPolicy:
 
     def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> Any:
         raise NotImplementedError
+
+    def check(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> Any:
+        """The older name of a call."""
+        return self(obj, args, kwargs, ok_dests)
 
 
 class PosAllowPolicy(AllowPolicy):
@@ -117,6 +125,8 @@ class _MovePolicy(AllowPolicy):
             end(obj, args, kwargs, ok_dests)
 
 
+PosWritePolicy, WritePolicy = PosAllowPolicy, AllowPolicy  # their older names
+
 _PATH, _RENAME = PathWritePolicy(), PathWritePolicy(0, "target")
 _DST, _OPEN = PosAllowPolicy(1, "dst"), OpenWritePolicy()
 
@@ -156,7 +166,8 @@ class CallInfo:
 
 @dataclass(frozen=True)
 class DenyInfo:
-    """A call of a tool that is about to be denied. `event` is "tool"; `data` is the data of the run."""
+    """A call of a tool that is about to be denied. `event` is "tool"; `data` is the data of the run; `origin` says which task of the
+    caller's has asked for the run, and where."""
 
     event: str
     message: str
@@ -164,12 +175,15 @@ class DenyInfo:
     obj: Any
     ok_dests: Dests
     data: Mapping[str, Any]
+    origin: str = ""
 
 
 # True: the call is allowed. ...: this objection is dropped, those of other policies are not. Anything else: denied.
 PreDeny = Callable[[DenyInfo], Any]
 _default_data: Dict[str, Any] = {}
 _run_data: ContextVar[Optional[Mapping[str, Any]]] = ContextVar("hotcell_run_data", default=None)
+_origin: ContextVar[str] = ContextVar("hotcell_origin", default="")
+_running: Dict[object, Tuple[str, str]] = {}  # calls that run -> name, origin
 _pre_deny: ContextVar[Optional[PreDeny]] = ContextVar("hotcell_pre_deny", default=None)
 
 
@@ -184,10 +198,34 @@ def run_data() -> Mapping[str, Any]:
     return MappingProxyType({**_default_data, **(_run_data.get() or {})})
 
 
-def begin_run(data: Optional[Mapping[str, Any]], pre_deny: Optional[PreDeny]) -> None:
+def asks_before_denial() -> bool:
+    """Whether this run has a pre_deny hook."""
+    return _pre_deny.get() is not None
+
+
+def begin_run(data: Optional[Mapping[str, Any]], pre_deny: Optional[PreDeny], origin: str = "") -> None:
     """Set the data of a run; called in the context from which the run's tools will be called."""
     _run_data.set(data)
     _pre_deny.set(pre_deny)
+    _origin.set(origin)
+
+
+@contextlib.contextmanager
+def track_call(name: str) -> Iterator[None]:
+    """For a block in which a call of the caller's runs: audit_state() lists the call."""
+    key = object()
+    _running[key] = (name, _origin.get())
+    try:
+        yield
+    finally:
+        del _running[key]
+
+
+def audit_state() -> Dict[str, Any]:
+    """What is allowed and what runs at this moment, for debugging: "calls" of the caller's functions that run, each with the origin
+    of its run; "tools" as the document lists them; the default "data"; the types that code may change, "write_types"."""
+    return {"calls": [{"name": name, "origin": origin} for name, origin in list(_running.values())], "tools": describe_tools(),
+            "data": dict(_default_data), "write_types": [type_name(kind) for kind in _write_types]}
 
 
 def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: Dests) -> None:
@@ -202,7 +240,7 @@ def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: 
     left = []
     hook = _pre_deny.get()
     for message in dict.fromkeys(objections):
-        answer = hook(DenyInfo("tool", message, call, obj, ok_dests, run_data())) if hook is not None else None
+        answer = hook(DenyInfo("tool", message, call, obj, ok_dests, run_data(), _origin.get())) if hook is not None else None
         if answer is True:
             return
         if answer is not ...:
@@ -222,6 +260,7 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     RunPython.
     Lambdas, functions made inside others and objects that can be called are allowed as they are, one by one: another
     with the same name is not. `...` of a module is all of them, too.
+    A text is "module.function", "module.Class.method", or the name of a function in the caller's namespace.
     """
     for item in c:
         if isinstance(item, Mapping):
@@ -312,7 +351,8 @@ def _keys_of(owner: Any) -> Iterator[Any]:
         yield _Instance(owner)
         owner = type(owner)
     if isinstance(owner, type):
-        yield from inspect.getmro(owner)
+        for base in inspect.getmro(owner):
+            yield from (base, f"{base.__module__}.{base.__qualname__}", base.__qualname__)
         return
     yield owner
     module = owner.__name__
@@ -353,19 +393,44 @@ class _NotAllowed(AllowPolicy):
 
 
 class AllowChecked:
-    """A callable of the caller whose policies are called before each call."""
+    """A callable of the caller whose policies are called before each call. `owner` and `name`: the object, class or module that it
+    is an attribute of, and its name there; a name alone is one of the caller's namespace."""
 
-    def __init__(self, fn: Callable[..., Any], ok_dests: Dests) -> None:
-        self.fn, self.ok_dests = fn, ok_dests
+    def __init__(self, fn: Callable[..., Any], ok_dests: Dests, owner: Any = None, name: Optional[str] = None) -> None:
+        self.fn, self.ok_dests, self._owner, self._name = fn, ok_dests, owner, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        owner, name = registered_as(self.fn)
-        policies = policies_for(owner, name)
-        bound = getattr(self.fn, "__self__", None)
-        obj = None if isinstance(bound, (ModuleType, type)) else bound
-        call = CallInfo(_name_of(_owner(self.fn)), name, args, kwargs, self.fn)
-        decide([_NotAllowed(name)] if policies is None else policies, call, obj, self.ok_dests)
-        return self.fn(*args, **kwargs)
+        policies = self._policies()
+        if isinstance(self._owner, (ModuleType, type)):
+            obj = None
+        else:
+            bound = getattr(self.fn, "__self__", None) if self._owner is None else self._owner
+            obj = None if isinstance(bound, (ModuleType, type)) else bound
+        call = CallInfo(_name_of(_owner(self.fn)), registered_as(self.fn)[1], args, kwargs, self.fn)
+        decide([_NotAllowed(self._name or call.name)] if policies is None else policies, call, obj, self.ok_dests)
+        with track_call(call.name):
+            value = self.fn(*args, **kwargs)
+        return _tracked(call.name, value) if inspect.iscoroutine(value) else value
+
+    def _policies(self) -> Optional[List[AllowPolicy]]:
+        """The policies to call, each once; None if nothing allows the callable."""
+        found = []
+        if self._owner is not None and self._name is not None:
+            found.append(policies_for(self._owner, self._name))
+        elif self._name is not None and registered_name(self._name):
+            hit = _name_in(self._name, __pytools__[""])
+            found.append(hit[1] if hit else None)
+        if self._owner is None or inspect.isroutine(self.fn) or isinstance(self.fn, type):
+            found.append(policies_for(*registered_as(self.fn)))
+        if isinstance(self.fn, type) and self.fn in __pytools__:
+            found.append([])
+        several = [policies for policies in found if policies is not None]
+        return list({id(policy): policy for policies in several for policy in policies}.values()) if several else None
+
+
+async def _tracked(name: str, work: Any) -> Any:
+    with track_call(name):
+        return await work
 
 
 def _name_of(owner: Any) -> str:
@@ -377,17 +442,72 @@ def is_tool(value: Any) -> bool:
     return callable(value) and policies_for(*registered_as(value)) is not None
 
 
+def registered_name(name: str) -> bool:
+    """Whether the caller has allowed a function by its name in the namespace alone."""
+    return _name_in(name, __pytools__.get("", ())) is not None
+
+
+def explicit_names(owner: Any) -> Set[str]:
+    """The names of an owner that were allowed one by one."""
+    entries = [entry for key in _keys_of(owner) for entry in __pytools__.get(key, ())]
+    names = {entry[0] if isinstance(entry, tuple) else entry for entry in entries}
+    return {name for name in names if isinstance(name, str)}
+
+
+def registry_state() -> Any:
+    """What is equal as long as nobody changes what code may do: the registry, the types, the default data."""
+    entries = frozenset((key, frozenset(names)) for key, names in __pytools__.items() if names)
+    return entries, tuple(map(id, __llmtools__)), tuple(_write_types), repr(_default_data)
+
+
 def describe_tools() -> List[str]:
-    """One line for each allowed callable: its name, its arguments, the first line of its docstring."""
-    lines = []
-    for tool in __llmtools__:
-        try:
-            signature = str(inspect.signature(tool))
-        except (TypeError, ValueError):
-            signature = "(...)"
-        doc = (inspect.getdoc(tool) or "").split("\n")[0]
-        lines.append(f"{getattr(tool, '__qualname__', tool)}{signature}" + (f": {doc}" if doc else ""))
+    """One line for each allowed callable: its name, its arguments, the first line of its docstring. Those that were allowed one by
+    one come first, then those of {owner: names}."""
+    lines = [_described(getattr(tool, "__qualname__", str(tool)), tool) for tool in __llmtools__]
+    known = {_place_in_registry(tool) for tool in __llmtools__}
+    for owner, entries in __pytools__.items():
+        names = sorted({entry[0] if isinstance(entry, tuple) else entry for entry in entries}, key=str)
+        names = [name for name in names if (owner, name) not in known]
+        if len(names) <= MOST_LINES:
+            lines += [_line_of(owner, name) for name in names]
+        else:
+            lines.append(f"{_shown(owner)}: {', '.join('*' if name is ... else name for name in names)}")
     return lines
+
+
+def _place_in_registry(tool: Any) -> Tuple[Any, str]:
+    owner = _owner(tool) if _has_place(tool) else _Instance(tool)
+    return _key(owner), getattr(tool, "__name__", type(tool).__name__)
+
+
+def _line_of(owner: Any, name: Any) -> str:
+    """The line of one entry of the registry."""
+    of, shown = type(owner.of) if isinstance(owner, _Instance) else owner, _shown(owner)
+    if name is ...:
+        return f"{shown}.*: all of its names"
+    full = f"{shown}.{name}" if shown else name
+    static = inspect.getattr_static(of, name, None) if not isinstance(of, str) else None
+    return _described(full, getattr(of, name)) if callable(static) or isinstance(static, (classmethod, staticmethod)) else full
+
+
+def _shown(owner: Any) -> str:
+    of = type(owner.of) if isinstance(owner, _Instance) else owner
+    return of if isinstance(of, str) else str(of.__qualname__ if isinstance(of, type) else of.__name__)
+
+
+def _described(name: str, tool: Any) -> str:
+    try:
+        signature = str(inspect.signature(tool))
+    except (TypeError, ValueError):
+        signature = "(...)"
+    doc = (inspect.getdoc(tool) or "").split("\n")[0]
+    return f"{name}{signature}" + (f": {doc}" if doc else "")
+
+
+def allow_write(policies: Mapping[str, AllowPolicy]) -> None:
+    """Let code call methods that write, {"Class.method": policy}: the older form of allow({Class: [("method", policy)]})."""
+    for full, policy in policies.items():
+        register(full.rpartition(".")[0], full.rpartition(".")[2], policy)
 
 
 def allow_matplotlib() -> None:

@@ -1,8 +1,8 @@
 """RunPython's session: one interpreter in a cell for all runs, so that functions, classes and objects of any type stay.
 
-For values that can be sent, the caller's namespace is authoritative: JSON values that differ from the session's, data frames
-and arrays are sent again for each run that names them. The session has a single tool, whatever the caller allows: it calls,
-in the caller's process, the callable that has a given name in the caller's namespace, if that is allowed at that moment.
+For values that can be sent, the caller's namespace is authoritative: values that differ from the session's, data frames and arrays
+are sent again for each run that names them. The session has a single tool, whatever the caller allows: by it stand-ins ask for what
+the caller's namespace has, and the registry allows, at that moment (standins.py).
 """
 
 from __future__ import annotations
@@ -23,44 +23,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from ..errors import NeedsSession
 from ..session import Run, Session, SessionEnded
-from ..tools import Tool
-from .allow import AllowChecked
-from .stubs import BOUNDS, RESULT, raised, value_of
+from .standins import SESSION_PRELUDE, Desk, is_json, raised
 
 PATIENCE = 1.0  # seconds until a run that was interrupted is interrupted once more
 NEVER_BEGUN = ("idle", "life", "cpu", "runs", "output")  # reasons for a session's end that come between runs only
-
-# In the cell, before the first run. What it leaves is hotcell_setup, which each change of names goes through.
-PRELUDE = '''
-def hotcell_setup(tools):
-''' + RESULT + '''
-    def stub(name, doc, later):
-        async def call_later(*args, **kwargs):
-            return result(await tools.hotcell_call.call_async(name=name, args=args, kwargs=kwargs))
-        def call_now(*args, **kwargs):
-            return result(tools.hotcell_call(name=name, args=args, kwargs=kwargs))
-        call = call_later if later else call_now
-        call.__name__ = call.__qualname__ = name
-        call.__doc__ = doc
-        return call
-    def module(path):
-        found = __import__(path)
-        for part in path.split(".")[1:]:
-            found = getattr(found, part)
-        return found
-    def setup(plan, space):
-        for name, path in plan["modules"].items():
-            try:
-                space[name] = module(path)
-            except ImportError:
-                pass
-        for name, (doc, later) in plan["tools"].items():
-            space[name] = stub(name, doc, later)
-    return setup
-hotcell_setup = (lambda setup, space: lambda plan: setup(plan, space))(hotcell_setup(tools), globals())
-del tools, ToolError
-'''
-
 
 @dataclass
 class _Request:
@@ -72,15 +38,15 @@ class _Request:
     returns: List[str]
     context: contextvars.Context
     loop: asyncio.AbstractEventLoop
+    state: Any  # of the registry, when the caller asked for the run
     cancelled: bool = False
 
 
 class Live:
     """One session, begun at its first run, and begun again after it has ended."""
 
-    def __init__(self, lookup: Callable[[], Mapping[str, Any]], may_call: Callable[[Any], bool], ok_dests: Any,
-                 options: Mapping[str, Any]) -> None:
-        self._lookup, self._is_tool, self._ok_dests, self._options = lookup, may_call, ok_dests, options
+    def __init__(self, desk: Desk, options: Mapping[str, Any]) -> None:
+        self._desk, self._options = desk, options
         self._lock = threading.Lock()
         self._session: Optional[Session] = None
         self._rules: Dict[str, Any] = {}
@@ -97,24 +63,18 @@ class Live:
 
     # ---- answered here ----
 
-    def _call(self, name: str, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        try:
-            fn = self._lookup().get(name)
-            if not self._is_tool(fn):
-                raise PermissionError(f"{name} is not allowed")
-            calls = self._calls
-            if calls is None:
-                raise RuntimeError("the run that calls has ended")
-            value = self._context.run(AllowChecked(fn, self._ok_dests), *args, **kwargs)
-            return value_of(calls.wait_for(value, self._context) if inspect.isawaitable(value) else value)
-        except Exception as error:
-            return raised(error)
+    def _answer(self, message: Mapping[str, Any]) -> Any:
+        calls = self._calls
+        if calls is None:
+            return raised(RuntimeError("the run that calls has ended"))
+        value = self._context.run(self._desk.answer, **message)
+        return calls.wait_for(value, self._context) if inspect.isawaitable(value) else value
 
     # ---- running ----
 
-    async def run(self, code: str, rules: Dict[str, Any], values: Any, returns: List[str]) -> Run:
+    async def run(self, code: str, rules: Dict[str, Any], values: Any, returns: List[str], state: Any) -> Run:
         """Run code with the caller's values. Cancelling the task interrupts the run, whose end is awaited."""
-        request = _Request(code, rules, values, returns, contextvars.copy_context(), asyncio.get_running_loop())
+        request = _Request(code, rules, values, returns, contextvars.copy_context(), asyncio.get_running_loop(), state)
         work = request.loop.run_in_executor(None, self._run, request)
         try:
             return await asyncio.shield(work)
@@ -151,8 +111,8 @@ class Live:
         if self._session is None:
             directory = tempfile.mkdtemp(prefix="hotcell-")
             try:
-                tools = [Tool(_answer(weakref.ref(self)), **BOUNDS)]
-                full = {**rules, "prelude": {"code": PRELUDE}}
+                tools = [self._desk.tool(_answer(weakref.ref(self)))]
+                full = {**rules, "prelude": {"code": SESSION_PRELUDE}}
                 self._session = Session(policy=full, tools=tools, output_dir=Path(directory, "output"), **self._options)
             except BaseException:
                 shutil.rmtree(directory, ignore_errors=True)
@@ -169,6 +129,7 @@ class Live:
 
     def _run_in(self, session: Session, request: _Request) -> Run:
         self._context, self._calls = request.context, _Calls(request.loop)
+        self._desk.begin(request.state)
         try:
             return self._run_through(session, request)
         finally:
@@ -188,8 +149,9 @@ class Live:
         elif run.ok:
             self._known.update({name: json.dumps(value) for name, value in fresh.items()})
         else:  # what it assigned before it failed does not come back: the caller's values go in again
-            for name in values.vars:
+            for name in (*values.vars, *values.plan):
                 self._known.pop(name, None)
+                self._set_up.pop(name, None)
         for name in values.inputs:
             self._known.pop(name, None)
         for name in (*values.inputs, *values.vars):
@@ -199,38 +161,33 @@ class Live:
     def learn(self, exported: Mapping[str, Any]) -> None:
         """Note values that came from the session into the caller's namespace, and which the session thus has."""
         for name, value in exported.items():
-            try:
-                self._known[name] = json.dumps(value, allow_nan=False)
-            except (TypeError, ValueError):
+            if is_json(value):
+                self._known[name] = json.dumps(value)
+            else:
                 self._known.pop(name, None)
+            self._set_up.pop(name, None)
 
     def _prepare(self, session: Session, values: Any) -> None:
-        """The plan for values that are not JSON: modules, stubs of tools, frames and arrays."""
-        wanted = {**{name: f"module {path}" for name, path in values.modules.items()},
-                  **{name: f"tool {inspect.iscoroutinefunction(fn)}" for name, fn in values.tools.items()}}
-        new = {name for name, what in wanted.items() if self._set_up.get(name) != what}
-        plan = {
-            "modules": {name: path for name, path in values.modules.items() if name in new},
-            "tools": {name: [inspect.getdoc(fn) or "", inspect.iscoroutinefunction(fn)]
-                      for name, fn in values.tools.items() if name in new},
-        }
-        if not any(plan.values()):
+        """Bind what is not JSON: other values, modules, stand-ins."""
+        new = {name: json.dumps(node) for name, node in values.plan.items()}
+        new = {name: text for name, text in new.items() if self._set_up.get(name) != text or name in values.changing}
+        if not new:
             return
-        run = session.run("hotcell_setup(hotcell_plan)", vars={"hotcell_plan": plan})
+        run = session.run("hotcell_setup(hotcell_plan)", vars={"hotcell_plan": {name: values.plan[name] for name in new}})
         if not run.ok:
             raise NeedsSession(f"{', '.join(new)}: not set up: {run.error.message if run.error else run.reason}")
-        self._set_up.update({name: wanted[name] for name in new})
+        self._set_up.update(new)
         for name in new:
             self._known.pop(name, None)
 
 
 def _answer(live: "weakref.ref[Live]") -> Callable[..., Any]:
     """The session's tool. It has only a weak reference to the session's owner, as the session has a reference to it."""
-    def hotcell_call(name: str, args: List[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+    def hotcell_call(**message: Any) -> Any:
         here = live()
         if here is None:
             raise RuntimeError("the caller has gone")
-        return here._call(name, args, kwargs)
+        return here._answer(message)
     return hotcell_call
 
 

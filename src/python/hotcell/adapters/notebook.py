@@ -1,17 +1,20 @@
 """RunPython: code of a model that uses tools, run away from the caller's process, as if it were in its namespace.
 
-Each call has a fresh cell under the policy "notebook", or all share one session. Values of the caller's namespace that
-the code names go in: JSON values, data frames, arrays, and modules under the caller's names for them. New values come back into the
-namespace by the rules of should_export, as JSON, frames and arrays; nothing is ever pickled. Callables that the caller
-has allowed are called where they are, in the caller's process, after their policies have agreed; arguments, values and
-exceptions of built-in types go through as JSON. Objects of any other type stay where they are made: in the cell, as
-long as there is a session, and in the caller's process, where code that names one gets NeedsSession.
+Each call has a fresh cell under the policy "notebook", or all share one session. What the code names of the caller's namespace
+goes in: values of the types that values.py carries, and modules, classes and functions of libraries that the cell has as well. Of
+all else, such as the caller's own functions, classes, modules and objects, the cell gets a stand-in (standins.py): what the code
+does with it is done in the caller's process, if the registry allows it and its policies agree. New values come back into the
+namespace by the rules of should_export. Nothing is ever pickled.
 """
 
 from __future__ import annotations
 
 import ast
+import asyncio
+import base64
 import builtins
+import contextlib
+import importlib
 import inspect
 import io
 import json
@@ -26,7 +29,7 @@ import warnings
 from collections import ChainMap
 from contextvars import ContextVar
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..config import Config, read_config
@@ -34,30 +37,38 @@ from ..errors import JobError, NeedsSession, PolicyError
 from ..jobs import arun
 from ..launcher import PathLike
 from ..results import Result
-from ..staging import is_array, is_frame
+from ..staging import is_array, is_column, is_frame
+from ..tools import run_to_end
 from ..values import MIME
 from . import skills
-from .allow import (AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
-                    PreDeny, UrlPolicy, allow, allow_matplotlib, allow_write_types, begin_run, chk_dest,
-                    default_write_types, describe_tools, is_tool, run_data, set_data, type_name)
+from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
+                    PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, audit_state,
+                    begin_run, chk_dest, default_write_types, describe_tools, registry_state, run_data, set_data, track_call, type_name)
 from .dests import Dests, DestsError
 from .live import Live
-from .stubs import stubs, tool
+from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json
 from .unwrap import refusal_in
 from .writers import allow_pandas
 
 __all__ = [
     "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "DestsError", "OpenWritePolicy", "PathWritePolicy",
-    "PosAllowPolicy", "RunPython", "UrlPolicy", "allow", "allow_matplotlib", "allow_pandas", "allow_write_types", "chk_dest",
-    "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension", "run_data", "set_data",
-    "should_export", "skills",
+    "PosAllowPolicy", "PosWritePolicy", "RunPython", "UrlPolicy", "WritePolicy", "allow", "allow_matplotlib", "allow_pandas",
+    "allow_write", "allow_write_types", "audit_state", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension",
+    "run_data", "set_data", "should_export", "skills", "srcfn", "track_call",
 ]
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 MAX_RETURNS = 64       # names that one job can give back
 WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
 MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
+BETWEEN = ("\nDuring handling of the above exception, another exception occurred:\n\n",
+           "\nThe above exception was the direct cause of the following exception:\n\n")
+OS_ERROR = re.compile(r"\[Errno (\d{1,4})\] ([^\n]*?)(?:: ('(?:[^'\\\n]|\\.)*'|\"[^\"\n]*\")(?: -> ('(?:[^'\\\n]|\\.)*'))?)?")
+FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "ASCII")
 SOURCES = 10           # that linecache keeps
+CHANGING = (list, dict, set, bytearray, SimpleNamespace)  # types whose values the cell has copies of, which code can change
+DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # as in the policy "notebook"
+HELPERS = ("python", "allow")  # names of the host's, that never come back
 
 default_ok_dests: Sequence[str] = ()
 _namespace: ContextVar[Optional[Dict[str, Any]]] = ContextVar("hotcell_namespace", default=None)
@@ -86,14 +97,22 @@ def find_var(name: str) -> Any:
 
 
 def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
-    """Whether a value goes into the namespace: never with a leading underscore in its name, always with a trailing one, else
-    unless it shadows a callable or module."""
-    if name.startswith("_"):
+    """Whether a value goes into the namespace: never with a leading underscore in its name or as `python` or `allow`, always with
+    a trailing underscore, else unless it shadows a callable or module."""
+    if name.startswith("_") or name in HELPERS:
         return False
     if name.endswith("_"):
         return True
     old = g.get(name)
     return not callable(old) and not isinstance(old, ModuleType)
+
+
+def _origin() -> str:
+    """Which task asks for a run, and where: of the frames that wait for it, the nearest one outside of this package."""
+    task = asyncio.current_task()
+    frames = task.get_stack(limit=1) if task is not None else []
+    place = f" at {frames[0].f_code.co_filename}:{frames[0].f_lineno}" if frames else ""
+    return f"{task.get_name() if task is not None else 'no task'}{place}"
 
 
 # ---- what the code names ----
@@ -104,6 +123,7 @@ class _Names:
     def __init__(self, code: str) -> None:
         self.used: Dict[str, None] = {}
         self.assigned: Set[str] = set()
+        self.bound: Set[str] = set()  # of these, names that get another object: not those whose items or attributes are set
         line: List[str] = []
         try:
             for token in tokenize.generate_tokens(io.StringIO(code).readline):
@@ -128,41 +148,36 @@ class _Names:
             after = line[i + 1] if i + 1 < len(line) else ""
             if i < last or before in ("as", "for", "import") or after in (":=", "in"):
                 self.assigned.add(text)
+                if after not in (".", "["):
+                    self.bound.add(text)
 
 
 class _Values:
-    """The caller's values that go into the cell, by kind, and the reasons why others cannot."""
+    """What the code names of the caller's namespace, by the way in which it goes into the cell, and the reasons why the rest cannot."""
 
-    def __init__(self, g: Mapping[str, Any], names: Iterable[str], may_call: Callable[[Any], bool]) -> None:
-        self.vars: Dict[str, Any] = {}
-        self.inputs: Dict[str, Any] = {}
-        self.modules: Dict[str, str] = {}
-        self.tools: Dict[str, Callable[..., Any]] = {}
+    def __init__(self, g: Mapping[str, Any], names: Iterable[str], desk: Desk) -> None:
+        self.vars: Dict[str, Any] = {}      # JSON values
+        self.inputs: Dict[str, Any] = {}    # frames and arrays
+        self.plan: Dict[str, Any] = {}      # JSON that makes other values, or stand-ins
+        self.changing: Dict[str, Any] = {}  # of `plan`, values that code can change in place
         self.kept_back: Dict[str, str] = {}
-        self._may_call = may_call
+        self._desk = desk
         for name in names:
             if name in g and not name.startswith("_"):
                 self._sort(name, g[name])
 
     def _sort(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType):
-            self.modules[name] = value.__name__
-        elif is_frame(value) or is_array(value) and value.dtype.kind != "O":
+        if is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
             self.inputs[name] = value
-        elif self._may_call(value):
-            self.tools[name] = value
-        elif _is_json(value):
+        elif is_json(value):
             self.vars[name] = value
         else:
-            self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell"
-
-
-def _is_json(value: Any) -> bool:
-    """Whether the value is equal after a round trip through JSON; tuples and dicts with number keys are not."""
-    try:
-        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
-    except (TypeError, ValueError, RecursionError):
-        return False
+            try:
+                self.plan[name] = self._desk.node_of(name, value)
+            except (TypeError, ValueError) as error:
+                self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
+            if isinstance(value, CHANGING):
+                self.changing[name] = value
 
 
 # ---- running ----
@@ -188,8 +203,8 @@ class RunPython:
 
     def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
                  policy: Optional[str] = None, tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
-                 pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None,
-                 binary: Optional[PathLike] = None) -> None:
+                 pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None, ban_defs: bool = False,
+                 ban_imports: Iterable[str] = (), binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
         ok_dests: directories whose files code may change, at their own paths, see dests; None: the current one and /tmp, a
         cell has no other; default: none.
@@ -197,6 +212,8 @@ class RunPython:
         session: run all code in one session, so that functions, classes and objects of any type stay for later runs;
         a run that is killed costs only itself, and close() ends it. False, or None if the user's configuration does not
         say otherwise: each run has a fresh cell.
+        ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
+        the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
         config = _read_config()
         self.g = _ipython_namespace() if g is None else g
@@ -211,55 +228,66 @@ class RunPython:
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
         self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
+        self._bans: Dict[str, Any] = {"imports": {"deny+": list(ban_imports)}} if list(ban_imports) else {}
+        self._banned = ["def", "class"] if ban_defs else []
+        self._desk = Desk(self._namespace, self.ok_dests)  # of the session
         self._live: Optional[Live] = None
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
-            self._live = Live(self._namespace, self._may_call, self.ok_dests, given)
+            self._live = Live(self._desk, given)
 
     async def __call__(self, code: str, *, data: Optional[Mapping[str, Any]] = None) -> Any:
         """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
-        begin_run(data, self._pre_deny)
-        names = _Names(code)
-        values = _Values(self._namespace(), names.used, self._may_call)
+        begin_run(data, self._pre_deny, _origin())
+        names, state = _Names(code), registry_state()
+        desk = self._desk if self._live is not None else Desk(self._namespace, self.ok_dests)
+        desk.with_sources = "getsource" in code
+        desk.begin(state)
+        values = _Values(self._namespace(), names.used, desk)
         if self._live is not None:
-            return await self._run_live(self._live, code, names, values)
+            return await self._run_live(self._live, code, names, values, state)
         with Dests(self.ok_dests) as dests:
-            prelude = {"names": values.modules, "code": dests.prelude() + stubs(values.tools)}
-            policy = {**self._rules(dests.places(), filename=_source_name(code)), "prelude": prelude, "limits": dests.limits()}
-            result = await arun(code, policy=policy, inputs=values.inputs, vars=values.vars,
-                                returns=_wanted(names, values),
-                                tools={name: tool(fn, self.ok_dests) for name, fn in values.tools.items()},
-                                **dests.options(), **self._options)
+            prelude = {"code": dests.prelude() + (PRELUDE if values.plan else QUIET)}
+            policy = {**self._rules(dests.places(), filename=srcfn(code)), **self._calls(names), "prelude": prelude, "limits": dests.limits()}
+            given: Dict[str, Any] = {}
+            if values.plan:
+                given = {"vars": {**values.vars, "hotcell_plan": values.plan}, "tools": [desk.tool()]}
+            result = await arun(code, policy=policy, inputs=values.inputs, returns=_wanted(names, values),
+                                **{"vars": values.vars, **given}, **dests.options(), **self._options)
             with result:
-                self._take(result, values, dests)
-                return _value_of(result)
+                self._take(result, names, values, state, dests)
+                return _value_of(result, desk)
 
     def _namespace(self) -> Mapping[str, Any]:
         """The values of the code's names: the caller's namespace, and the functions of enabled skills."""
         return ChainMap(self.g or {}, skills.namespace())
 
-    def _may_call(self, value: Any) -> bool:
-        """Whether code gets a stub for a value: for allowed callables and, with a pre_deny hook, for every function and method,
-        as the hook may allow the call."""
-        return is_tool(value) or self._pre_deny is not None and inspect.isroutine(value)
-
-    async def _run_live(self, live: Live, code: str, names: _Names, values: _Values) -> Any:
+    async def _run_live(self, live: Live, code: str, names: _Names, values: _Values, state: Any) -> Any:
         writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
-        result = await live.run(code, self._rules(writable), values, _wanted(names, values))
-        live.learn(self._take(result, values))
-        return _value_of(result)
+        result = await live.run(code, self._rules(writable), values, _wanted(names, values), state)
+        name = srcfn(code)
+        try:
+            live.learn(self._take(result, names, values, state))
+        except Exception as error:
+            if hasattr(error, "cell_traceback"):
+                error.cell_traceback = _with_name(error.cell_traceback, name)
+            raise
+        return _value_of(result, self._desk)
 
     def close(self) -> None:
         """End the session, if there is one; the next run begins a new one."""
         if self._live is not None:
             self._live.close()
 
-    def _take(self, result: Result, values: _Values, dests: Optional[Dests] = None) -> Dict[str, Any]:
-        """Deliver a run's output, exception, variables and files as if the code had run in this process. Returns the variables."""
+    def _take(self, result: Result, names: _Names, values: _Values, state: Any, dests: Optional[Dests] = None) -> Dict[str, Any]:
+        """Deliver a run's output, exception, variables and files as if the code had run in this process. Returns the variables.
+        PermissionError: while it ran, something has changed what code may do."""
         sys.stdout.write(str(result.stdout))
+        if registry_state() != state:
+            raise _noted(PermissionError(POLICY_CHANGED), result)
         if dests is not None and result.rejection is None:
             untold = dests.apply(result.output_dir)
             if untold is not None:
@@ -267,7 +295,8 @@ class RunPython:
         if not result.ok:
             raise _exception(result, values)
         sys.stderr.write(str(result.stderr))
-        exported = self._export(result, values)
+        _show_figures(result)
+        exported = self._export(result, names, values)
         if dests is None:
             self._place_files(result)
         return exported
@@ -276,10 +305,16 @@ class RunPython:
         """The members of the policy for a run, without its prelude."""
         permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
         return {
-            "name": Path(self._policy).stem, "extends": self._policy,
-            "code": {**code, "write_types": [type_name(kind) for kind in default_write_types()]},
+            "name": Path(self._policy).stem, "extends": self._policy, **self._bans,
+            "code": {**code, **({"ban": self._banned} if self._banned else {}), "write_types": [type_name(kind) for kind in default_write_types()]},
             "files": {"write": list(writable), "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
         }
+
+    def _calls(self, names: _Names) -> Dict[str, Any]:
+        """The rule on calls by name: of the policy's names, those that the caller's namespace has for something else may be called."""
+        space = self._namespace()
+        own = {name for name in DENIED_CALLS if name in names.used and name in space and space[name] is not getattr(builtins, name)}
+        return {"calls": {"deny": sorted(DENIED_CALLS - own)}} if own and self._policy == "notebook" else {}
 
     def _may_write(self, path: str) -> bool:
         try:
@@ -288,16 +323,20 @@ class RunPython:
             return False
         return True
 
-    def _export(self, result: Result, values: _Values) -> Dict[str, Any]:
+    def _export(self, result: Result, names: _Names, values: _Values) -> Dict[str, Any]:
         returned, exported = result.returned, {}
+        given = {**values.vars, **values.changing}
         for name in returned:
             try:
                 value = returned[name]
             except ImportError as error:
                 warnings.warn(f"{name} did not come back: {error}", stacklevel=3)
                 continue
-            if should_export(name, value, self.g) and not (name in values.vars and values.vars[name] == value):
-                self.g[name] = exported[name] = value
+            if not should_export(name, value, self.g) or name in given and _is_same(given[name], value):
+                continue
+            exported[name] = value
+            if name in names.bound or name not in given or not _change_in_place(self.g[name], value):
+                self.g[name] = value
         return exported
 
     def _place_files(self, result: Result) -> None:
@@ -326,37 +365,78 @@ def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:
 
 def _wanted(names: _Names, values: _Values) -> List[str]:
     """The variables to return. A frame or array that the code does not assign is returned only under a name for export."""
-    asked = [name for name in names.used if not name.startswith("_") and name not in values.modules
-             and name not in values.tools and (name in names.assigned or name in values.vars)]
+    asked = [name for name in names.used if not name.startswith("_")
+             and (name in names.assigned or name in values.vars or name in values.changing)]
     asked.sort(key=lambda name: not name.endswith("_"))
     return [f"{name}=exact" for name in asked[:MAX_RETURNS]]
 
 
-def _source_name(code: str) -> str:
-    """A name for tracebacks, under which linecache has the source."""
-    name = f"<pyrun_{_source_name.count % SOURCES}>"  # type: ignore[attr-defined]
-    _source_name.count += 1  # type: ignore[attr-defined]
+def _is_same(old: Any, new: Any) -> bool:
+    try:
+        return bool(old == new)
+    except Exception:  # such as of arrays within: it is not known
+        return False
+
+
+def _change_in_place(old: Any, new: Any) -> bool:
+    """Give the caller's object the content that the code has given its copy. False: its type has no such way."""
+    if type(old) is not type(new) or not isinstance(old, CHANGING):
+        return False
+    if isinstance(old, (list, bytearray)):
+        old[:] = new
+    else:
+        space = vars(old) if isinstance(old, SimpleNamespace) else old
+        space.clear()
+        space.update(vars(new) if isinstance(new, SimpleNamespace) else new)
+    return True
+
+
+def srcfn(code: str) -> str:
+    """Give linecache a source, and return its name there: <pyrun_0> to <pyrun_9>, over and over."""
+    name = f"<pyrun_{srcfn.count % SOURCES}>"  # type: ignore[attr-defined]
+    srcfn.count += 1  # type: ignore[attr-defined]
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     return name
 
 
-_source_name.count = 0  # type: ignore[attr-defined]
+srcfn.count = 0  # type: ignore[attr-defined]
 
 
-def _value_of(result: Result) -> Any:
+def _value_of(result: Result, desk: Desk) -> Any:
     """The value of a run: as itself, from JSON or as a literal, else its repr."""
     bundle = result.bundle
     if MIME in bundle:
         return result.value
+    if STANDIN in bundle:
+        with contextlib.suppress(PermissionError):
+            return desk.object_of(bundle[STANDIN])
     if "application/json" in bundle:
         return bundle["application/json"]
     text = bundle.get("text/plain")
     if not isinstance(text, str) or len(text) > MAX_LITERAL or max(map(text.count, "([{-+")) > 1000:
         return text
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return _builtin_type(text) or _pattern(text) or ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, re.error):
         return text
+
+
+def _builtin_type(text: str) -> Optional[type]:
+    """The built-in type whose repr this is."""
+    found = re.fullmatch(r"<class '(\w+)'>", text)
+    kind = getattr(builtins, found[1], None) if found else None
+    return kind if isinstance(kind, type) else None
+
+
+def _pattern(text: str) -> Optional["re.Pattern[Any]"]:
+    """The regular expression whose repr this is, if its flags are ordinary ones."""
+    call = ast.parse(text, mode="eval").body if text.startswith("re.compile(") else None
+    if not isinstance(call, ast.Call) or call.keywords or not 1 <= len(call.args) <= 2:
+        return None
+    flags = ast.unparse(call.args[1]).split(" | ") if len(call.args) == 2 else []
+    if not all(flag.startswith("re.") and flag[3:] in FLAGS for flag in flags):
+        return None
+    return re.compile(ast.literal_eval(call.args[0]), sum(getattr(re, flag[3:]) for flag in flags))
 
 
 def _exception(result: Result, values: _Values) -> BaseException:
@@ -377,6 +457,8 @@ def _exception(result: Result, values: _Values) -> BaseException:
     for name, why in values.kept_back.items():
         if error.type == "NameError" and f"'{name}'" in error.message:
             return _noted(NeedsSession(f"{name}: {why}"), result)
+    if error.type == "ImportError" and error.message.endswith("is not allowed by this policy"):
+        return _noted(PermissionError(error.message), result)
     refused = refusal_in(result)
     if refused is not None:
         return _noted(PermissionError(refused), result)
@@ -384,33 +466,74 @@ def _exception(result: Result, values: _Values) -> BaseException:
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         return _noted(JobError(result), result)
     try:
-        return _noted(kind(error.message), result)
+        return _noted(kind(*_arguments(kind, error.message)), result)
     except TypeError:  # its constructor wants more
         return _noted(JobError(result), result)
 
 
+def _arguments(kind: type, message: str) -> Sequence[Any]:
+    """The arguments of an exception with this text."""
+    if issubclass(kind, KeyError):
+        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return (ast.literal_eval(message[:MAX_LITERAL]),)
+    found = OS_ERROR.fullmatch(message) if issubclass(kind, OSError) else None
+    if found is None:
+        return (message,)
+    try:
+        names = [ast.literal_eval(name) for name in (found[3], found[4]) if name]
+    except (ValueError, SyntaxError):
+        return (message,)
+    return (int(found[1]), found[2], names[0], None, names[1]) if len(names) > 1 else (int(found[1]), found[2], *names)
+
+
 def _noted(error: BaseException, result: Result) -> BaseException:
-    error.cell_traceback = result.error.traceback if result.error else str(result.stderr)  # type: ignore[attr-defined]
+    """The exception with the cell's traceback, from the code's own frame on and without what it was raised from."""
+    text = result.error.traceback if result.error else str(result.stderr)
+    last = max(text.rfind(between) + len(between) if between in text else 0 for between in BETWEEN)
+    error.cell_traceback = text[last:]  # type: ignore[attr-defined]
+    error.__suppress_context__ = True
     return error
+
+
+def _with_name(text: str, name: str) -> str:
+    """A traceback of a session with the name that linecache has for the code of its last run."""
+    cells = re.findall(r'File "(<cell \d+>)"', text)
+    return text.replace(f'File "{max(cells, key=lambda cell: int(cell[6:-1]))}"', f'File "{name}"') if cells else text
 
 
 # ---- IPython, configuration ----
 
+def _shell() -> Any:
+    """The IPython that this process runs, None without one."""
+    module = sys.modules.get("IPython")
+    return getattr(builtins, "get_ipython", getattr(module, "get_ipython", lambda: None))()
+
+
 def _ipython_namespace() -> Optional[Dict[str, Any]]:
-    shell = getattr(builtins, "get_ipython", lambda: None)()
-    return getattr(shell, "user_ns", None)
+    return getattr(_shell(), "user_ns", None)
+
+
+def _show_figures(result: Result) -> None:
+    """Show the figures that the code has drawn, in IPython alone, and as PNG alone: other forms could run code in a page."""
+    shell = _shell()
+    for figure in result.figures if hasattr(shell, "display_pub") else ():
+        if figure.mime == "image/png":
+            data = base64.b64encode(figure.read()).decode()
+            shell.display_pub.publish(data={"image/png": data, "text/plain": figure.path}, metadata={})
 
 
 def create_pyrun_magic(shell: Any = None, pyrun: Optional[RunPython] = None) -> None:
     """Register %%py, which runs a cell's code, and %py -o, which returns the runner."""
     if shell is None:
-        shell = getattr(builtins, "get_ipython", lambda: None)()
+        shell = _shell()
     runner = pyrun if pyrun is not None else RunPython(getattr(shell, "user_ns", None))
 
     def py(line: str, cell: Optional[str] = None) -> Any:
+        """%%py runs a cell's code, %py a line's, and gives the last value; %py -o gives the runner."""
         if line.strip() == "-o":
             return runner
-        return runner(cell if cell is not None else line) if cell or line.strip() else None
+        code = line if cell is None else cell
+        return run_to_end(runner(code)) if code.strip() else None
 
     shell.register_magic_function(py, "line_cell", "py")
 
@@ -432,6 +555,18 @@ def _read_config() -> Config:
         return Config()
 
 
+class _ConfigNames(Dict[str, Any]):
+    """The names of the user's own code: a module that was not imported is imported, as the original's file has all modules."""
+
+    def __missing__(self, name: str) -> Any:
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            raise KeyError(name) from None
+
+
 def _read_older_config() -> None:
     """Run once, at the first RunPython, $XDG_CONFIG_HOME/safepyrun/config.py, the user's own code, which sees all public names
     of this module; only its default_ok_dests is used. An error in it becomes a warning."""
@@ -443,9 +578,9 @@ def _read_older_config() -> None:
     path = Path(home, "safepyrun", "config.py")
     if not path.is_file():
         return
-    space = {name: value for name, value in globals().items() if not name.startswith("_")}
+    space = _ConfigNames({name: value for name, value in globals().items() if not name.startswith("_")})
     try:
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), space)
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {**space, "__name__": "config", "__file__": str(path)}, space)
         default_ok_dests = space["default_ok_dests"]
     except Exception as error:
         warnings.warn(f"Failed to load {path}: {error}", stacklevel=3)

@@ -1,0 +1,394 @@
+"""The caller's side of RunPython's stand-ins: what code in a cell may ask of the caller's objects, and what it is answered.
+
+A value that can be carried goes into the cell itself. Of all else the cell gets a stand-in (in_cell.py), which holds a reference:
+a name of the caller's namespace, or the number of an object that was lent to this cell. Every use of it comes back to a Desk as a
+message that may be a hostile program's: its arguments are data (values.of_letter), its reference has to be one that was given,
+its name may not begin with an underscore, and what it asks for has to be allowed by the registry of allow.py.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import json
+import pkgutil
+import sys
+import textwrap
+from collections import abc
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import PurePath
+from types import ModuleType
+from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Set, Tuple
+
+from ..tools import Tool, text_of
+from ..values import NotCarried, of_letter, to_letter
+from .allow import (POLICY_CHANGED, AllowChecked, Dests, asks_before_denial, explicit_names, is_tool, policies_for, registered_name,
+                    registry_state, default_write_types)
+
+# What the one tool of a cell may do; the job's own time comes first.
+BOUNDS: Dict[str, Any] = {"calls": 10000, "timeout": "1h", "argument_size": "1M", "result_size": "16M"}
+PARAMETERS = {"type": "object", "properties": {"what": {"type": "string"}, "to": {"type": "object"}, "name": {}, "args": {}, "kwargs": {}},
+              "required": ["what", "to", "name", "args", "kwargs"], "additionalProperties": False}
+ROOM = 12 << 20        # bytes of a value that goes into the cell
+MOST_LENT = 100000     # objects that one cell can have stand-ins of
+MOST_ITEMS = 1000      # items of an iterator in one answer
+LONGEST_DOC = 4000     # characters
+FOLDERS = ("/dist-packages/", "/site-packages/")
+# Libraries whose functions reach what a cell does not have: files of the host, processes, networks. Of these, a function that was
+# allowed by its name is the caller's; of all other libraries that the cell has, every function is the cell's own.
+REACHING = {"os", "posix", "shutil", "subprocess", "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "webbrowser", "requests", "httpx",
+            "glob", "tempfile", "sqlite3", "platform", "getpass", "multiprocessing", "signal", "importlib"}
+IN_CELL = (pkgutil.get_data(__package__, "in_cell.py") or b"").decode()
+# Runs before every program: syntax warnings are not shown.
+QUIET = "import warnings\nwarnings.filterwarnings('ignore', category=SyntaxWarning)\ndel warnings\n"
+SESSION_PRELUDE = f"{QUIET}{IN_CELL}\nhotcell_setup = hotcell_setup(tools, hotcell, globals())\ndel tools, ToolError\n"
+PRELUDE = f"{SESSION_PRELUDE}hotcell_setup(hotcell_plan)\ndel hotcell_plan, hotcell_setup\n"
+STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a reference, as the value of a run
+SPECIAL = {"item": "__getitem__", "len": "__len__", "contains": "__contains__", "iter": "__iter__"}
+
+
+@dataclass(frozen=True)
+class Lent:
+    """An object that a cell has a stand-in of. `owner` and `name` say as what it was reached, None for a value of its own.
+    `given`: an allowed call has returned it."""
+
+    value: Any
+    owner: Any = None
+    name: Optional[str] = None
+    given: bool = False
+
+
+class Desk:
+    """Answers what the stand-ins of one cell, or of one session, ask."""
+
+    def __init__(self, lookup: Callable[[], Mapping[str, Any]], ok_dests: Dests) -> None:
+        """lookup: gives the caller's namespace. ok_dests: as of RunPython, for policies."""
+        self._lookup, self._ok_dests = lookup, ok_dests
+        self._lent: List[Lent] = []
+        self._numbers: Dict[Any, int] = {}   # what identifies a Lent -> its place in _lent
+        self._classes: Dict[type, int] = {}  # classes that the cell knows -> their keys
+        self._state: Any = None
+        self.with_sources = False            # of functions: the code asks for them
+
+    def begin(self, state: Any) -> None:
+        """Begin a run. `state` is registry_state() as it was when the caller asked for the run."""
+        self._state = state
+
+    # ---- what goes in ----
+
+    def node_of(self, name: str, value: Any) -> Any:
+        """The JSON that makes the value of a name in the cell: the value itself, or a stand-in. NotCarried, TooLarge."""
+        found = self._described(value, {"name": name}, name)
+        return {"$other": found} if found is not None else to_letter(value, ROOM, self._instead)
+
+    def object_of(self, reference: Any) -> Any:
+        """The caller's own object for a stand-in that comes back. PermissionError: there is none."""
+        return self._target(reference).value
+
+    def tool(self, answer: Optional[Callable[..., Any]] = None) -> Tool:
+        """The tool by which the cell asks. `answer` is in the place of self.answer."""
+        return Tool(answer or self.answer, name="hotcell_call", description="Asks the caller.", parameters=PARAMETERS, **BOUNDS)
+
+    def _instead(self, value: Any) -> Tuple[Any, ...]:
+        """What is sent in place of a value that cannot be carried."""
+        return self._lend(Lent(value))
+
+    def _given(self, value: Any) -> Tuple[Any, ...]:
+        return self._lend(Lent(value, given=True))
+
+    def _lend(self, lent: Lent) -> Tuple[Any, ...]:
+        to = {"id": self._number(lent)}
+        if lent.owner is not None:  # it was asked for as the caller's, though the cell may have the same
+            return (self._reached(lent.value, to, lent.name or ""),)
+        found = self._described(lent.value, to, "")
+        return (found if found is not None else {"kind": "object", "to": to, "class": self._class(type(lent.value))},)
+
+    def _reached(self, value: Any, to: Mapping[str, Any], name: str) -> Dict[str, Any]:
+        return {**self._class(value), "to": to} if isinstance(value, type) else self._function(value, to, name)
+
+    def _number(self, lent: Lent) -> int:
+        key = (id(lent.value), lent.given) if lent.owner is None else (id(lent.owner), lent.name)
+        if key not in self._numbers:
+            if len(self._lent) >= MOST_LENT:
+                raise RuntimeError(f"the code has stand-ins of {MOST_LENT} objects of the caller's, and can have no more")
+            self._numbers[key] = len(self._lent)
+            self._lent.append(lent)
+        self._lent[self._numbers[key]] = lent  # what an attribute is may have changed
+        return self._numbers[key]
+
+    def _described(self, value: Any, to: Mapping[str, Any], name: str) -> Optional[Dict[str, Any]]:
+        """The description of a module, class or function, or of an object; None for what may be data."""
+        if isinstance(value, ModuleType):
+            own = {"kind": "module", "name": value.__name__, "to": to}
+            return _of_cell(value.__name__, "", own, to, _names_of_caller(value)) if is_library(value) else own
+        if isinstance(value, type):
+            return self._class_or_cell(value, to)
+        if is_tool(value) or registered_name(name) and callable(value):
+            return self._function(value, to, name)
+        if inspect.isroutine(value):
+            own = self._function(value, to, name)
+            place = None if asks_before_denial() else _place(value)
+            return _of_cell(*place, own, to) if place else own
+        return None
+
+    def _function(self, value: Any, to: Mapping[str, Any], name: str) -> Dict[str, Any]:
+        own = getattr(value, "__name__", name)
+        found = {"kind": "function", "to": to, "name": name or (own if isinstance(own, str) else "function"), "doc": _doc(value),
+                 "later": inspect.iscoroutinefunction(value)}
+        source = _source(value) if self.with_sources and inspect.isfunction(value) else None
+        return {**found, "name": value.__name__, "source": source} if source else found
+
+    def _class_or_cell(self, kind: type, to: Mapping[str, Any]) -> Dict[str, Any]:
+        if getattr(builtins, kind.__name__, None) is kind:
+            return {"kind": "builtin", "name": kind.__name__}
+        own = {**self._class(kind), "to": to}
+        place = None if is_tool(kind) and kind.__module__.partition(".")[0] in REACHING else _place(kind)
+        return _of_cell(*place, own, to, _names_of_caller(kind)) if place else own
+
+    def _class(self, kind: type) -> Dict[str, Any]:
+        key = self._classes.setdefault(kind, len(self._classes))
+        found: Dict[str, Any] = {"kind": "class", "key": key, "name": kind.__name__, "doc": _doc(kind)}
+        if issubclass(kind, Exception):
+            found["error"] = next(base.__name__ for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base)
+        else:
+            found["bases"] = [self._class(base) for base in kind.__bases__ if base is not object and _place(base) is None]
+        return found
+
+    # ---- what is asked ----
+
+    def answer(self, what: str, to: Any, name: Any, args: Any, kwargs: Any) -> Any:
+        """The answer to a message of the cell, or for a coroutine of the caller's, an awaitable of it."""
+        try:
+            value = self._serve(what, to, name, args, kwargs)
+            return self._later(value) if what == "call" and inspect.isawaitable(value) else self._answered(value)
+        except Exception as error:
+            return raised(error)
+
+    async def _later(self, value: Awaitable[Any]) -> Dict[str, Any]:
+        try:
+            return self._answered(await value)
+        except Exception as error:
+            return raised(error)
+
+    def _answered(self, value: Any) -> Dict[str, Any]:
+        if isinstance(value, _Answer):
+            return {"value": value.node}
+        return {"value": to_letter(value, ROOM, self._given)}
+
+    def _serve(self, what: str, to: Any, name: Any, args: Any, kwargs: Any) -> Any:
+        if registry_state() != self._state:
+            raise PermissionError(POLICY_CHANGED)
+        if what not in SERVES:
+            raise PermissionError(f"{str(what)[:40]!r} is nothing that can be asked of the caller")
+        lent = self._target(to)
+        given, named = of_letter(args, self._argument), of_letter(kwargs, self._argument)
+        if not isinstance(given, list) or not isinstance(named, dict) or not all(isinstance(key, str) for key in named):
+            raise TypeError("the arguments of a call are not well formed")
+        return SERVES[what](self, lent, name, given, named)
+
+    def _target(self, to: Any) -> Lent:
+        """What a reference stands for."""
+        if not isinstance(to, dict) or len(to) != 1:
+            raise PermissionError("no reference to an object of the caller's")
+        (kind, which), = to.items()
+        if kind == "id" and type(which) is int and 0 <= which < len(self._lent):
+            return self._lent[which]
+        space = self._lookup()
+        if kind == "name" and isinstance(which, str) and not which.startswith("_") and which in space:
+            return Lent(space[which], None, which)
+        raise PermissionError(f"{which} is not allowed" if isinstance(which, str) else "no object that was lent to this cell")
+
+    def _argument(self, content: Any) -> Any:
+        """An argument that is not data: a stand-in that comes back, or a built-in type."""
+        if isinstance(content, dict) and list(content) == ["builtin"]:
+            kind = getattr(builtins, str(content["builtin"]), None)
+            if isinstance(kind, type):
+                return kind
+        return self._target(content).value
+
+    # ---- what is answered ----
+
+    def _call(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
+        if name is not None:
+            lent = self._method(lent.value, _checked(name))
+        return self._checked_call(lent)(*args, **kwargs)
+
+    def _checked_call(self, lent: Lent) -> AllowChecked:
+        if not callable(lent.value):
+            raise TypeError(f"{type(lent.value).__name__!r} object is not callable")
+        return AllowChecked(lent.value, self._ok_dests, lent.owner, lent.name)
+
+    def _call_of(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
+        """A method of an object that comes as data: of a Path."""
+        if not args or not isinstance(lent.value, type) or not issubclass(lent.value, PurePath) or not isinstance(args[0], lent.value):
+            raise TypeError("no such method of the caller's")
+        return self._checked_call(self._method(args[0], _checked(name)))(*args[1:], **kwargs)
+
+    def _method(self, target: Any, name: str) -> Lent:
+        """An attribute that may be called. Before a name is known to be allowed, no code of the caller's runs: not even that of a
+        property."""
+        if policies_for(target, name) is None:
+            found = vars(target).get(name) if isinstance(target, ModuleType) else inspect.getattr_static(target, name, None)
+            plain = inspect.isroutine(found) or isinstance(found, (type, staticmethod, classmethod))
+            if not plain or not isinstance(target, ModuleType) and not asks_before_denial() and not is_tool(getattr(target, name)):
+                raise PermissionError(f"{name} is not allowed")
+        return Lent(getattr(target, name), target, name)
+
+    def _get(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
+        target, name = lent.value, _checked(name)
+        if policies_for(target, name) is None:
+            found = vars(target).get(name) if isinstance(target, ModuleType) else None
+            if isinstance(found, ModuleType):
+                return _Answer({"$other": self._lend(Lent(found))[0]})
+            if lent.given:
+                return self._data(target, name)
+        if inspect.isdatadescriptor(inspect.getattr_static(target, name, None)):  # such as a property, whose code is the caller's
+            return AllowChecked(functools.partial(getattr, target, name), self._ok_dests, target, name)()
+        found = self._method(target, name)
+        if inspect.isroutine(found.value) or isinstance(found.value, type) or is_tool(found.value):
+            return _Answer({"$other": self._lend(found)[0]})
+        return AllowChecked(functools.partial(getattr, target, name), self._ok_dests, target, name)()
+
+    def _data(self, target: Any, name: str) -> Any:
+        """A plain attribute of an object that an allowed call has returned: its value, if that can be carried. No code of the
+        caller's runs."""
+        own = getattr(target, "__dict__", {})
+        if name in own:
+            value = own[name]
+        else:
+            found = inspect.getattr_static(target, name, None)
+            if not inspect.ismemberdescriptor(found) and type(found).__name__ != "_tuplegetter":
+                found = self._method(target, name)  # PermissionError, unless the method itself is allowed
+                return _Answer({"$other": self._lend(found)[0]})
+            value = getattr(target, name)
+        try:
+            return _Answer(to_letter(value, ROOM, _no_other))
+        except NotCarried:
+            raise PermissionError(f"{name} is not allowed") from None
+
+    def _set(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> None:
+        target, name = lent.value, _checked(name)
+        if not isinstance(target, tuple(default_write_types())) or isinstance(target, (type, ModuleType)):
+            raise PermissionError(f"Objects of type {type(target).__name__} may not be changed in place under this policy")
+        value, = args
+        if callable(value):
+            raise PermissionError(f"Attribute '{name}' may not be set to something callable under this policy")
+        setattr(target, name, value)
+
+    def _next(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
+        """The next items of an iterator that an allowed call has returned; none at its end."""
+        if not lent.given or not isinstance(lent.value, abc.Iterator):
+            raise TypeError(f"{type(lent.value).__name__!r} object is not an iterator of an allowed call")
+        return list(islice(lent.value, 1 if inspect.isgenerator(lent.value) else MOST_ITEMS))
+
+    def _iter(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
+        if lent.given and isinstance(lent.value, abc.Iterator):
+            return lent.value
+        return _Answer({"$other": self._given(iter(self._operator("iter", lent)()))[0]})
+
+    def _operator(self, what: str, lent: Lent) -> AllowChecked:
+        """The method behind an operator, if it is allowed by its own name."""
+        name = SPECIAL[what]
+        if name not in explicit_names(type(lent.value)):
+            raise PermissionError(f"{name} is not allowed")
+        return AllowChecked(getattr(lent.value, name), self._ok_dests, lent.value, name)
+
+
+class _Answer:
+    """An answer that is JSON already."""
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+
+def _by_operator(what: str) -> Callable[..., Any]:
+    return lambda desk, lent, name, args, kwargs: desk._operator(what, lent)(*args)
+
+
+SERVES: Dict[str, Callable[..., Any]] = {
+    "call": Desk._call, "of": Desk._call_of, "get": Desk._get, "set": Desk._set, "next": Desk._next, "iter": Desk._iter,
+    "item": _by_operator("item"), "len": _by_operator("len"), "contains": _by_operator("contains"),
+}
+
+
+def _checked(name: Any) -> str:
+    """A name that a program may use. PermissionError for names of the language's internals, and private ones."""
+    if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
+        raise PermissionError(f"{str(name)[:100]} is not allowed")
+    return name
+
+
+def _no_other(value: Any) -> Tuple[Any, ...]:
+    raise NotCarried(f"{type(value).__name__} is not carried")
+
+
+def raised(error: Exception) -> Dict[str, Any]:
+    """The answer for an exception: its type's name, its text, and if they are data, its arguments."""
+    args = list(error.args)
+    if isinstance(error, OSError) and error.filename is not None:
+        args = [error.errno, error.strerror, error.filename]
+    try:
+        return {"raised": [type(error).__name__, text_of(error), to_letter(args, 1 << 16, _no_other)]}
+    except Exception:  # their classes are the caller's: it may be anything
+        return {"raised": [type(error).__name__, text_of(error), None]}
+
+
+def is_json(value: Any) -> bool:
+    """Whether the value is equal after a round trip through JSON; tuples and dicts with number keys are not."""
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+# ---- what the cell has itself ----
+
+def is_library(module: ModuleType) -> bool:
+    """Whether a module is of the standard library or installed, so that the cell may have the same one."""
+    top = module.__name__.partition(".")[0]
+    if top == "__main__":
+        return False
+    file = getattr(module, "__file__", None) or ""
+    return top in getattr(sys, "stdlib_module_names", sys.builtin_module_names) or any(folder in file for folder in FOLDERS)
+
+
+def _place(value: Any) -> Optional[Tuple[str, str]]:
+    """The module and path of a class or function of a library, None for another: for what those do not lead to, too."""
+    module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if module is None and isinstance(getattr(value, "__self__", None), ModuleType):
+        module = value.__self__.__name__
+    if not isinstance(module, str) or not isinstance(path, str) or module not in sys.modules or not is_library(sys.modules[module]):
+        return None
+    found: Any = sys.modules[module]
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return (module, path) if found is value else None
+
+
+def _of_cell(module: str, path: str, own: Dict[str, Any], to: Mapping[str, Any], names: Iterable[str] = ()) -> Dict[str, Any]:
+    """The description of what the cell has itself, save for `names`; `own` is for a cell that has not."""
+    return {"kind": "cell", "module": module, "path": path, "else": own, "to": to, "names": sorted(names)}
+
+
+def _names_of_caller(owner: Any) -> Set[str]:
+    """The names of a library's module or class that stay with the caller: of what reaches what the cell does not have, those that
+    were allowed one by one."""
+    reaches = issubclass(owner, PurePath) if isinstance(owner, type) else owner.__name__.partition(".")[0] in REACHING
+    return {name for name in explicit_names(owner) if not name.startswith("_")} if reaches else set()
+
+
+def _doc(value: Any) -> str:
+    try:
+        text = inspect.getdoc(value) or ""
+    except Exception:
+        return ""
+    return text[:LONGEST_DOC].replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def _source(function: Any) -> Optional[str]:
+    try:
+        return textwrap.dedent(inspect.getsource(function)).replace("\0", "")
+    except (OSError, TypeError, SyntaxError):
+        return None

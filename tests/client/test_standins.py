@@ -1,0 +1,348 @@
+"""What code of RunPython has of the caller's namespace: the value itself where it can be carried, else a stand-in whose every use
+is asked of the caller, and a Desk that is asked by a hostile program."""
+
+import asyncio
+import collections
+import datetime
+import decimal
+import inspect
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import cells
+import pytest
+from runners import fresh  # noqa: F401
+
+from hotcell import values
+from hotcell.adapters import RunPython, notebook, standins
+from hotcell.adapters import allow as registry
+from hotcell.adapters.allow import AllowPolicy, allow
+
+BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS}
+
+
+@pytest.fixture(name="ask", params=[False, True], ids=["one cell each", "session"])
+def runner_of_both_kinds(request):
+    """Runs code in a namespace, in a cell of its own or in a session."""
+    made = []
+
+    def ask(code, g, **options):
+        runner = RunPython(g=g, session=request.param, **{**BOUNDS, **options})
+        made.append(runner)
+        return asyncio.run(runner(code))
+    yield ask
+    for runner in made:
+        runner.close()
+
+
+class Shop:
+    """Sells tea."""
+
+    def __init__(self, name="corner"):
+        self.name, self.secret, self.log = name, "the till's code", []
+
+    def price(self, thing, *, times=1):
+        """In cents."""
+        return {"tea": 250}[thing] * times
+
+    def sell(self, thing):
+        self.log.append(thing)
+
+    async def deliver(self, thing):
+        await asyncio.sleep(0)
+        return f"{thing} from {self.name}"
+
+    @classmethod
+    def named(cls, name):
+        return cls(name)
+
+    @property
+    def stock(self):
+        self.log.append("counted")
+        return 3
+
+    def __len__(self):
+        return 7
+
+    def __getitem__(self, key):
+        return key * 2
+
+
+@pytest.fixture(name="shop")
+def one_shop():
+    return Shop()
+
+
+@pytest.fixture(name="module")
+def module_of_the_callers(monkeypatch):
+    module = types.ModuleType("shop_tools", "Of the caller's alone.")
+    exec("RATE = 3\ndef double(x): return x * 2\ndef wipe(): raise AssertionError('ran')\nclass Own:\n    def n(self): return 1", vars(module))
+    monkeypatch.setitem(sys.modules, "shop_tools", module)
+    return module
+
+
+# ---- values ----
+
+CARRIED = [(1, (2, "x")), b"x\0y", bytearray(b"x"), {1, 2}, frozenset("ab"), datetime.date(2020, 2, 29), datetime.timedelta(hours=1),
+           datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), decimal.Decimal("1.10"), 1j, float("inf"), {1: 2, None: (3,)},
+           [(1, 2), {"a": b"b"}], Path("a/b"), types.SimpleNamespace(a=(1, 2))]
+
+
+@pytest.mark.parametrize("value", CARRIED, ids=repr)
+def test_values_go_in_and_come_back_as_they_are(ask, value):
+    g = {"value": value}
+    back = ask("again_ = value\n[type(value).__name__, value]", g)
+    assert back == [type(value).__name__, value] and type(back[1]) is type(value)
+    assert g["again_"] == value and type(g["again_"]) is type(value)
+
+
+def test_what_code_changes_in_place_is_the_callers_object(ask):
+    g = {"o": types.SimpleNamespace(x=1), "several": {1: [1], 2: [2]}, "found": {1}, "items": [1]}
+    before = dict(g)
+    assert ask("d = {}\nd['x'] = 1\no.x = 2\nseveral[1] += [5]\nfound.add(2)\nitems.append(3)\nd['x'], o.x", g) == (1, 2)
+    assert all(g[name] is value for name, value in before.items())
+    assert (g["o"].x, g["several"], g["found"], g["items"]) == (2, {1: [1, 5], 2: [2]}, {1, 2}, [1, 3])
+    ask("items = items + [4]", g)
+    assert g["items"] == [1, 3, 4] and before["items"] == [1, 3]
+
+
+def test_the_cell_has_what_libraries_have(ask):
+    """Classes, functions and modules that the cell has itself are the cell's own."""
+    g = {"Path": Path, "Counter": collections.Counter, "os": os, "join": os.path.join, "compiled": re.compile, "re": re, "date": datetime.date}
+    assert ask("Path().exists()", g) is True
+    assert ask("os.path.join('/foo', 'bar', 'baz.py')", g) == "/foo/bar/baz.py" == ask("join('/foo', 'bar', 'baz.py')", g)
+    assert ask("[Counter('aab')['a'], isinstance(Path(), Path), date(2020, 1, 2)]", g) == [2, True, datetime.date(2020, 1, 2)]
+    assert ask("compiled('a', re.I)", g) == re.compile("a", re.I)
+    assert ask("[os.path.exists('/etc/shadow'), Path('/etc/shadow').exists()]", g) == [False, False]  # of the cell, not of this host
+
+
+# ---- stand-ins ----
+
+def test_methods_that_are_allowed_are_called_in_the_callers_process(ask, shop):
+    g = {"shop": shop, "Shop": Shop}
+    for code in ("shop.price('tea')", "shop.sell('tea')", "shop.named('x')", "Shop.named('x')", "Shop()", "len(shop)", "shop[1]", "shop.name",
+                 "shop.stock", "shop.secret", "shop.name = 'x'", "shop.other"):
+        with pytest.raises((PermissionError, TypeError), match="not allowed|may not be changed"):
+            ask(code, g)
+    assert shop.log == []
+    allow(Shop.price)
+    allow({Shop: ["sell", "deliver", "named", "stock", "__len__", "__getitem__"]})
+    assert ask("[shop.price('tea', times=2), shop.price.__doc__, await shop.deliver('tea')]", g) == [500, "In cents.", "tea from corner"]
+    assert ask("shop.sell('tea')\n[shop.stock, len(shop), shop[(1,)]]", g) == [3, 7, (1, 1)] and shop.log == ["tea", "counted"]
+    assert ask("Shop.named('other').price('tea')", g) == 250 and ask("Shop().price('tea')", g) == 250
+    with pytest.raises(KeyError) as caught:
+        ask("shop.price('gold')", g)
+    assert caught.value.args == ("gold",)
+    with pytest.raises(PermissionError, match="secret is not allowed"):
+        ask("shop.secret", g)
+    registry.allow_write_types(Shop)
+    ask("shop.name = 'other'", g)
+    assert shop.name == "other"
+    with pytest.raises(PermissionError, match="callable"):
+        ask("shop.price = len", g)
+
+
+def test_stand_ins_are_told_apart_and_come_back_as_themselves(ask, shop):
+    class Other(Shop):
+        pass
+    other, seen = Other("other"), []
+
+    def look(one, several=()): seen.append((one, several))
+
+    def find(): return other
+    allow(look, find)
+    g = {"shop": shop, "Shop": Shop, "Other": Other, "other": other, "look": look, "find": find, "both": [shop, other]}
+    assert ask("[isinstance(Shop, type), isinstance(shop, type), isinstance(shop, Shop), isinstance(other, Shop), isinstance(shop, Other)]", g) == \
+        [True, False, True, True, False]
+    ask("look(shop, several=(other, both[0], find()))\nlook(Shop)\nlook(int)", g)
+    assert seen == [(shop, (other, shop, other)), (Shop, ()), (int, ())]
+    assert ask("shop", g) is shop and ask("find()", g) is other
+    with pytest.raises(TypeError, match="cannot be sent to the caller"):
+        ask("look(lambda: 1)", g)
+    with pytest.raises(TypeError, match="inherited"):
+        ask("class Mine(Shop): pass\nMine()", g)
+
+
+def test_modules_of_the_caller(ask, module):
+    g = {"tools": module, "shop_tools": module}
+    with pytest.raises(PermissionError, match="RATE is not allowed"):
+        ask("shop_tools.RATE", g)
+    with pytest.raises(PermissionError, match="double is not allowed"):
+        ask("shop_tools.double(2)", g)
+    allow({module: ["double", "RATE"], module.Own: ["n"]})
+    assert ask("[shop_tools.double(2), shop_tools.RATE, tools.double('x'), shop_tools.Own().n()]", g) == [4, 3, "xx", 1]
+    for code in ("shop_tools.wipe()", "shop_tools.__builtins__", "shop_tools._private"):
+        with pytest.raises((PermissionError, AttributeError)):
+            ask(code, g)
+
+
+def test_functions_of_libraries_that_reach_out_are_the_callers(ask, tmp_path):
+    g = {"subprocess": subprocess, "os": os, "pathlib": pathlib, "Path": Path}
+    with pytest.raises(PermissionError):
+        ask("subprocess.run(['echo', 'hi'])", g)
+    allow({subprocess: ["run"], os: ["getpid"]})
+    assert ask("[subprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout, os.getpid(), os.sep]", g) == ["hi\n", os.getpid(), "/"]
+
+    class Extensions(AllowPolicy):
+        def __call__(self, obj, args, kwargs, ok_dests):
+            notebook.chk_dest(obj, ok_dests)
+            if obj.suffix != ".csv":
+                raise PermissionError(f"{obj.suffix!r} not allowed")
+    allow({Path: [("write_text", Extensions())]})
+    place = str(tmp_path / "own")
+    os.mkdir(place)
+    assert ask(f"(Path({place!r}) / 'x.csv').write_text('hello')", g, ok_dests=[place]) == 5
+    assert (tmp_path / "own" / "x.csv").read_text() == "hello"
+    for name, why in (("own/x.sh", "'.sh' not allowed"), ("x.csv", "not allowed; permitted"), ("own/../x.csv", "not allowed; permitted")):
+        with pytest.raises(PermissionError, match=why):
+            ask(f"Path({str(tmp_path / name)!r}).write_text('bad')", g, ok_dests=[place])
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["x.csv"]
+
+
+def test_what_allowed_calls_return(ask):
+    class Found:
+        def __init__(self):
+            self.text, self.inner, self._private = "plain", Shop(), 1
+
+        @property
+        def more(self):
+            raise AssertionError("ran")
+
+        def method(self):
+            raise AssertionError("ran")
+
+    def find(): return Found()
+    def numbers(): yield from range(3)
+    allow(find, numbers)
+    g = {"find": find, "numbers": numbers}
+    assert ask("[find().text, list(numbers()), sum(n for n in numbers())]", g) == ["plain", [0, 1, 2], 3]
+    for name in ("inner", "more", "method", "missing"):
+        with pytest.raises(PermissionError, match=f"{name} is not allowed"):
+            ask(f"find().{name}", g)
+
+
+def test_texts_are_names_too(ask):
+    def greet(name): return f"Hello, {name}!"
+    allow("greet", "numpy.array", "Shop.price")
+    assert ask("greet('World')", {"greet": greet}) == "Hello, World!"
+    assert ask("shop.price('tea')", {"shop": Shop()}) == 250
+    with pytest.raises(PermissionError, match="other is not allowed"):
+        ask("other('World')", {"other": greet})
+
+
+def test_sources_can_be_read_and_not_run(ask):
+    def plain(): return undefined  # noqa: F821
+    text = inspect.getsource(plain).strip()
+    g = {"plain": plain, "inspect": inspect}
+    assert ask("inspect.getsource(plain)", g).strip() == text
+    with pytest.raises(PermissionError, match="plain is not allowed"):
+        ask("plain()", g)
+
+
+# ---- a registry that changes while code runs ----
+
+def _more(): allow(os.system)
+def _types(): registry.allow_write_types(Shop)
+def _data(): registry.set_data(ok_urls=["evil.example"])
+def _fewer(): registry.__pytools__.clear()
+
+
+@pytest.mark.parametrize("change", [_more, _types, _data, _fewer])
+def test_a_tool_that_changes_the_rules(ask, change):
+    """The run fails, leaves nothing, and calls nothing of the caller's any more."""
+    ran = []
+
+    def wipe(): ran.append(1)
+    allow(change, wipe)
+    g = {"change": change, "wipe": wipe}
+    try:
+        with pytest.raises(PermissionError, match="sandbox policy changed during execution"):
+            ask("change()\nx = 1\ntry: wipe()\nexcept PermissionError: pass", g)
+    finally:
+        registry.set_data()
+    assert "x" not in g and not ran
+
+
+# ---- a hostile program ----
+
+def hostile(desk, what="call", to=None, name=None, args=(), kwargs=None):
+    """The answer to a message that a program has written itself."""
+    return desk.answer(what, to, name, list(args), kwargs or {})
+
+
+@pytest.fixture(name="desk")
+def desk_of_a_shop(shop):
+    allow({Shop: ["price"]})
+    desk = standins.Desk(lambda: {"shop": shop, "Shop": Shop, "text": "x", "_own": shop, "os": os, "greedy": print}, ())
+    desk.begin(registry.registry_state())
+    assert hostile(desk, "call", {"name": "shop"}, "price", ["tea"]) == {"value": 250}
+    return desk
+
+
+INTERNALS = ["__class__", "__init__", "__globals__", "__dict__", "__reduce__", "__getattribute__", "_private", "price.__func__", "price ", "", 5,
+             ["price"], "pr\u0131ce", "__getitem__", "mro"]
+
+
+@pytest.mark.parametrize("name", INTERNALS, ids=repr)
+@pytest.mark.parametrize("what", ["call", "get", "set", "of"])
+def test_names_of_the_language_are_refused(desk, what, name):
+    for to in ({"name": "shop"}, {"name": "Shop"}):
+        answer = hostile(desk, what, to, name, ["x"])
+        assert set(answer) == {"raised"} and answer["raised"][0] in ("PermissionError", "TypeError"), answer
+
+
+@pytest.mark.parametrize("to", [None, {}, 5, "shop", {"name": "_own"}, {"name": "nothing"}, {"name": "__builtins__"}, {"id": 0}, {"id": -1}, {"id": True},
+                                {"id": "0"}, {"id": 1.0}, {"name": ["shop"]}, {"name": "shop", "id": 0}, {"value": 1}, {"builtin": "open"}], ids=repr)
+def test_only_what_was_lent_can_be_referred_to(desk, to):
+    for what in ("call", "get", "iter", "next", "item", "len"):
+        assert hostile(desk, what, to, "price", ["tea"])["raised"][0] == "PermissionError"
+    answer = hostile(desk, "call", {"name": "shop"}, "price", [{"$other": to}])
+    assert "raised" in answer, answer
+
+
+@pytest.mark.parametrize("what", ["exec", "__call__", "_lend", "", None, 5, ["call"], "serve"], ids=repr)
+def test_only_uses_that_there_are_can_be_asked_for(desk, what):
+    assert hostile(desk, what, {"name": "shop"}, "price", ["tea"])["raised"][0] in ("PermissionError", "TypeError")
+
+
+@pytest.mark.parametrize("args", [
+    [{"$pickle": "gASVBQAAAAAAAABLAS4="}], [{"$other": {"builtin": "eval"}}], [{"$other": {"builtin": "__import__"}}], [{"$other": {"kind": "cell", "module": "os"}}],
+    [{"$objects": [[1], [{"$other": {"id": 9}}]]}], {"$tuple": ["tea"]}, "tea", 5, None, [{"$ndarray": "AAAA"}], [[[[[[["x"] * 10] * 10] * 10] * 10] * 10] * 50],
+], ids=lambda args: repr(args)[:40])
+def test_arguments_are_data(desk, args):
+    answer = desk.answer("call", {"name": "shop"}, "price", args, {})
+    assert "raised" in answer, answer
+
+
+def test_what_is_not_allowed_is_not_even_looked_at(desk, shop):
+    for what in ("get", "call", "set"):
+        assert hostile(desk, what, {"name": "shop"}, "stock", ["x"])["raised"][0] == "PermissionError"
+    assert shop.log == []
+    for name, to in (("system", "os"), ("environ", "os"), ("upper", "text"), (None, "greedy"), (None, "Shop")):
+        answer = hostile(desk, "call", {"name": to}, name, ["true"] if name == "system" else [])
+        assert answer.get("raised", [""])[0] == "PermissionError" or to == "Shop" and "value" in answer, answer
+
+
+def test_lent_objects_are_bounded(desk, monkeypatch):
+    monkeypatch.setattr(standins, "MOST_LENT", 3)
+
+    def shops(): return [Shop() for _ in range(5)]
+    allow(shops)
+    desk = standins.Desk(lambda: {"shops": shops}, ())
+    desk.begin(registry.registry_state())
+    kind, text, _ = hostile(desk, "call", {"name": "shops"})["raised"]
+    assert kind == "RuntimeError" and "can have no more" in text
+
+
+def test_a_letter_is_read_by_who_knows_what_stands_in_it():
+    letter = values.to_letter([1, len], 1000, lambda value: ({"fn": value.__name__},))
+    assert letter == [1, {"$other": {"fn": "len"}}] and values.of_letter(letter, lambda content: content["fn"]) == [1, "len"]
+    with pytest.raises(ValueError, match="other"):
+        values.untagged(letter)
+    with pytest.raises(values.NotCarried):
+        values.to_letter([len], 1000, standins._no_other)  # pylint: disable=protected-access
