@@ -1,6 +1,7 @@
 /* hotcell batch - runs many programs, one for each line of a file. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "batch/batch.h"
 #include "cell/tree_check.h"
@@ -8,7 +9,6 @@
 #include "cli/request.h"
 #include "client/http.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,14 +119,15 @@ static int merge_shards(int argc, char **argv)
     const char *output_dir = NULL;
     bool partial = false;
     struct hc_error err = {0};
-    for (int opt; (opt = getopt_long(argc, argv, ":ho:", all, NULL)) != -1;) {
+    for (int opt; (opt = hc_getopt(argc, argv, ":ho:", all)) != -1;) {
         if (opt == 'h') {
             (void)fputs(merge_help, stdout);
             return HC_EXIT_OK;
         }
-        if (opt == ':' || opt == '?')
-            return hc_usage("batch merge", "%s %s", opt == ':' ? "a value is missing:" : "unknown option",
-                            argv[optind - 1]);
+        if (opt == '?')
+            return hc_unknown_option("batch merge", all, argv[optind - 1]);
+        if (opt == ':')
+            return hc_usage("batch merge", "a value is missing: %s", argv[optind - 1]);
         output_dir = opt == 'o' ? optarg : output_dir;
         partial |= opt == 'p';
     }

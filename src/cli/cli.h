@@ -39,4 +39,10 @@ int hc_wants_help(int argc, char **argv);
  * itself. Returns HC_EXIT_USAGE. */
 int hc_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+struct option;
+
+/* The same for an option that the command does not have (`given`: the argument), with the nearest name of
+ * `options`. */
+int hc_unknown_option(const char *command, const struct option *options, const char *given);
+
 #endif

@@ -4,8 +4,9 @@
 #include "cell/host.h"
 #include "cli/drill.h"
 
+#include "base/arguments.h"
+
 #include <cjson/cJSON.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static int read_options(int argc, char **argv, struct hc_drill_options *drill, b
 {
     int opt;
     bool of_drill = false;
-    while ((opt = getopt_long(argc, argv, ":p:t:", options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, ":p:t:", options)) != -1) {
         const char **const value = opt == 'p'   ? &drill->policy
                                    : opt == 't' ? &drill->tree
                                    : opt == 'a' ? &drill->attack
@@ -98,7 +99,7 @@ static int read_options(int argc, char **argv, struct hc_drill_options *drill, b
         } else if (opt == ':') {
             return hc_usage("doctor", "%s needs a value", argv[optind - 1]);
         } else {
-            return hc_usage("doctor", "unknown option %s", argv[optind - 1]);
+            return hc_unknown_option("doctor", options, argv[optind - 1]);
         }
     }
     if (optind < argc)

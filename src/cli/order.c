@@ -2,12 +2,12 @@
  * itself. A tenant may cancel its own jobs; all other orders are for administrators. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "client/ask.h"
 #include "json/names.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ static int parse_options(struct asked *a, int argc, char **argv)
     };
     const struct order *o = a->order;
     opterr = 0;
-    for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    for (int opt; (opt = hc_getopt(argc, argv, ":h", options)) != -1;) {
         if (opt == 'h') {
             print_help(o);
             return HC_EXIT_OK;

@@ -7,8 +7,9 @@
 #include "cli/cli.h"
 #include "job/job.h"
 
+#include "base/arguments.h"
+
 #include <ctype.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,7 +92,7 @@ static int read_options(struct show *s, int argc, char **argv)
     struct option *all = all_options();
     int status = all ? HC_EXIT_OK : HC_EXIT_INTERNAL;
     opterr = 0;
-    for (int opt; status == HC_EXIT_OK && (opt = getopt_long(argc, argv, ":p:t:", all, NULL)) >= 0;)
+    for (int opt; status == HC_EXIT_OK && (opt = hc_getopt(argc, argv, ":p:t:", all)) >= 0;)
         status = opt == 't' ? take_limit(&s->job, hc_option_by_flag("tree"), optarg)
                             : take_option(s, opt, argv[optind - 1]);
     free(all);

@@ -6,6 +6,7 @@
  * has seen. Otherwise the user has to name the file. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/plain.h"
 #include "base/utf8.h"
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -609,13 +609,13 @@ static int read_options(struct replay *r, int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     int opt;
     optind = 1;
-    while ((opt = getopt_long(argc, argv, ":ho:p:t:", options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, ":ho:p:t:", options)) != -1) {
         if (opt == 'h')
             return 1;
         if (opt == ':' || (optarg && !*optarg))
             return hc_usage("replay", "%s needs a value", argv[optind - 1]);
         if (opt == '?')
-            return hc_usage("replay", "unknown option %s", argv[optind - 1]);
+            return hc_unknown_option("replay", options, argv[optind - 1]);
         int status = read_option(r, opt);
         if (status != 0)
             return status;

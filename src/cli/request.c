@@ -1,6 +1,7 @@
 /* Reads the spec and the command line, whose options override the spec. */
 #include "cli/request.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/units.h"
 #include "batch/batch.h"
@@ -13,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -371,12 +371,24 @@ static bool takes_args(const struct hc_request *q, char **argv)
     return command_of(q) == HC_OF_RUN && strcmp(argv[optind - 1], "--") == 0;
 }
 
+/* Options of "hotcell run" that describe one program, where there are several programs. */
+static int refuse_option(const struct hc_request *q, const struct option *all, const char *given)
+{
+    static const char name[] = "--stdin";
+    if (q->live && strncmp(given, name, sizeof name - 1) == 0 && strchr("=", given[sizeof name - 1]))
+        return hc_usage(q->command, "there is no option --stdin: each %s",
+                        q->serve   ? "call has its own standard input, the argument \"stdin\""
+                        : q->batch ? "job has its own standard input, \"stdin\" in its line"
+                                   : "run has its own standard input, \"stdin\" in its request");
+    return hc_unknown_option(q->command, all, given);
+}
+
 /* Finds --spec first, as the spec is read before the options override it. */
 static int find_spec(int argc, char **argv, const struct option *all, struct hc_request *q)
 {
     int opt;
     optind = 1;
-    while ((opt = getopt_long(argc, argv, letters(q), all, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, letters(q), all)) != -1) {
         if (opt == OPT_HELP)
             return 1;
         if (opt == ':')
@@ -384,7 +396,7 @@ static int find_spec(int argc, char **argv, const struct option *all, struct hc_
         if (opt == '?' && optopt && optopt < OPT_FIRST_LONG)
             return hc_usage(q->command, "unknown option -%c", optopt);
         if (opt == '?')
-            return hc_usage(q->command, "unknown option %s", argv[optind - 1]);
+            return refuse_option(q, all, argv[optind - 1]);
         if (opt == OPT_SPEC)
             q->spec = optarg;
     }
@@ -427,7 +439,7 @@ static int apply_options(int argc, char **argv, const struct option *all, struct
 {
     int opt;
     optind = 1;
-    while ((opt = getopt_long(argc, argv, letters(q), all, NULL)) != -1)
+    while ((opt = hc_getopt(argc, argv, letters(q), all)) != -1)
         if (opt != OPT_SPEC && (take_option(q, opt, err) < 0 || collect(q, all, opt, err) < 0))
             return hc_ctx(err, "--%s", long_name(all, opt));
     return 0;
@@ -489,9 +501,13 @@ static int open_stdin(struct hc_request *q, struct hc_error *err)
     if (own && q->file && strcmp(q->file, "standard input") == 0)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "--stdin -: the program itself comes on standard input");
     q->stdin_fd = own ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-                      : open(q->stdin_path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+                      : open(q->stdin_path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (q->stdin_fd < 0 || fstat(q->stdin_fd, &st) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "--stdin %s", q->stdin_path);
+    /* Who fills the cell's pipe waits for the writer of a FIFO, under the job's time limit: an open would not
+     * end. */
+    if (!own && !S_ISFIFO(st.st_mode) && fcntl(q->stdin_fd, F_SETFL, 0) < 0)
+        return hc_fail(err, errno, "--stdin %s", q->stdin_path);
     if (S_ISDIR(st.st_mode))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "--stdin %s: expected a file, got a directory",
                           q->stdin_path);

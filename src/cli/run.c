@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,11 +185,18 @@ static int passed(const struct hc_request *q, int given, int fd)
 }
 
 /* Reads standard input whole, for a daemon. If the job may run without one, it gets the content as a file. */
-static int read_stdin(struct hc_request *q, struct hc_error *err)
+static int read_stdin(struct hc_request *q, int cancel, struct hc_error *err)
 {
     hc_autobuf all = {0};
+    struct pollfd ready[] = {{.fd = q->stdin_fd, .events = POLLIN}, {.fd = cancel, .events = POLLIN}};
     if (q->stdin_fd < 0)
         return 0;
+    if (poll(ready, 2, -1) < 0) /* a FIFO may have no writer yet */
+        return hc_fail(err, errno, "--stdin %s", q->stdin_path);
+    if (ready[1].revents)
+        return hc_fail_as(err, HC_EXIT_LIMIT, 0, "--stdin %s: cancelled before anything came", q->stdin_path);
+    if (strcmp(q->stdin_path, "-") != 0 && fcntl(q->stdin_fd, F_SETFL, 0) < 0)
+        return hc_fail(err, errno, "--stdin %s", q->stdin_path);
     if (hc_read_all(q->stdin_fd, &all, MAX_STDIN, err) < 0 || hc_buf_add(&all, "", 1) < 0)
         return hc_ctx(err, "--stdin %s: hotcelld gets it whole, 64M at most; else give --warm=no",
                       q->stdin_path);
@@ -212,7 +220,7 @@ static void announce_figure(void *figure_fd, const struct hc_figure *f, int fd)
 
 static int run_warm(struct hc_request *q, int cancel, struct hc_error *err)
 {
-    if (read_stdin(q, err) < 0)
+    if (read_stdin(q, cancel, err) < 0)
         return -1;
     struct hc_remote remote = {
         .job = &q->job,
@@ -290,6 +298,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
 
 static int run_job(struct hc_request *q, struct hc_error *err)
 {
+    if (q->job.return_count && !q->json && !q->job.output_dir)
+        hc_warn("--return: the values are members of the manifest, which -o DIR keeps and --json prints");
     hc_autofd signals = hc_cancel_open(err);
     hc_autofd cancel = signals < 0 ? -1 : hc_cancel_watch(signals, q->caller_fd, err);
     if (cancel < 0)

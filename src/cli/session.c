@@ -7,6 +7,8 @@
 #include "cli/cancel.h"
 #include "cli/request.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char help_head[] =
@@ -25,6 +27,8 @@ static const char help_head[] =
 
 static int run_session(struct hc_request *q, struct hc_error *err)
 {
+    if (!q->job.interface && !(q->job.interface = strdup("http"))) /* hints in the words of requests */
+        return hc_fail(err, ENOMEM, "session");
     hc_autofd cancel = hc_cancel_open(err);
     if (cancel < 0)
         return -1;

@@ -1,6 +1,7 @@
 /* hotcell tree build|list|verify|remove|path - manages the store of trees. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/state.h"
 #include "cell/tree.h"
@@ -8,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -157,13 +157,14 @@ static int cmd_build(int argc, char **argv)
     const char *name = NULL, *python = NULL;
     struct hc_error err;
     int opt;
-    while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, ":", options)) != -1) {
         if (opt == 'n')
             name = optarg;
         else if (opt == 'p')
             python = optarg;
         else
-            return hc_usage("tree", opt == ':' ? "%s needs a value" : "unknown option %s", argv[optind - 1]);
+            return opt == ':' ? hc_usage("tree", "%s needs a value", argv[optind - 1])
+                              : hc_unknown_option("tree", options, argv[optind - 1]);
     }
     if (optind == argc)
         return hc_usage("tree", "build: expected a RECIPE");

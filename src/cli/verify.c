@@ -2,6 +2,7 @@
  * lists are unchanged. */
 #include "cli/cli.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/kernel.h"
@@ -11,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,14 +175,14 @@ int hc_cmd_verify(int argc, char **argv)
         {"sign", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     const char *key = NULL;
     int opt;
-    while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, ":h", options)) != -1) {
         if (opt == 'h') {
             (void)fputs(help, stdout);
             return HC_EXIT_OK;
         }
         if (opt != 's')
-            return hc_usage("verify", opt == ':' ? "%s needs a value" : "unknown option %s",
-                            argv[optind - 1]);
+            return opt == ':' ? hc_usage("verify", "%s needs a value", argv[optind - 1])
+                              : hc_unknown_option("verify", options, argv[optind - 1]);
         key = optarg;
     }
     if (argc - optind != 1)

@@ -191,6 +191,7 @@ static void tick(struct hc_front *f, int64_t now)
     hc_http_sweep(&f->http, now);
     hc_dispatch_remove_waiting(&f->dispatch);
     hc_store_tick(&f->dispatch, now);
+    hc_upload_store_sweep(&f->dispatch.uploads, f->dispatch.config.uploads_ms);
     hc_dispatch_start_jobs(&f->dispatch); /* tenants' usage falls as time passes */
 }
 
@@ -268,10 +269,11 @@ static int start_front(struct hc_front *f, const struct hc_front_setup *setup, s
     for (size_t i = 0; i < setup->worker_count; i++)
         if (hc_dispatch_add_worker(&f->dispatch, setup->workers[i], setup->worker_pids[i], err) < 0)
             return -1;
-    if (hc_store_open(&f->dispatch, err) < 0)
+    if (hc_store_open(&f->dispatch, err) < 0 ||
+        hc_upload_store_open(&f->dispatch.uploads, f->dispatch.tenants, err) < 0)
         return -1;
     if (hc_http_start(&f->http, &f->dispatch, &f->sessions, setup->listeners, err) < 0 ||
-        hc_drop_rights(err) < 0 || hc_sandbox_enter(err) < 0)
+        hc_drop_rights(err) < 0 || hc_sandbox_enter(f->dispatch.uploads.dir_fd, err) < 0)
         return -1;
     hc_dispatch_start_jobs(&f->dispatch);
     tell_manager(f, HC_SAY_READY);

@@ -1,11 +1,11 @@
 /* hotcelld - run jobs for many users, over HTTP on a Unix socket. See manager.c for its processes. */
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
 #include "daemon/manager.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static int read_arguments(struct arguments *a, int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    for (int opt; (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    for (int opt; (opt = hc_getopt(argc, argv, ":h", options)) != -1;) {
         switch (opt) {
         case 'c':
             a->config = optarg;

@@ -55,6 +55,18 @@ static int write_input(const char *path, const char *data, size_t len, struct hc
     return hc_write_all(fd, data, len, err) < 0 ? hc_ctx(err, "%s", path) : 0;
 }
 
+/* Give the upload's file this name, too: the job goes on if the upload is removed. The front has checked
+ * whose it is, and its name says so again. */
+static int link_upload(const struct work *w, const char *id, const char *path, struct hc_error *err)
+{
+    char file[HC_TENANT_NAME + 160];
+    (void)snprintf(file, sizeof file, HC_UPLOADS_DIR "/%s:%.80s", w->order->tenant, id);
+    if (linkat(AT_FDCWD, file, AT_FDCWD, path, 0) < 0)
+        return errno == ENOENT ? hc_fail_as(err, HC_EXIT_DATA, 0, "the upload '%s' is no longer there", id)
+                               : hc_fail(err, errno, "upload '%s'", id);
+    return chmod(path, 0644) < 0 ? hc_fail(err, errno, "upload '%s'", id) : 0;
+}
+
 /* Writes HC_STAGE_DIR/WORKER/JOB_ID/N/FILE; N, as two inputs may have files of the same name. */
 static int stage_input(struct work *w, size_t i, struct hc_error *err)
 {
@@ -67,6 +79,8 @@ static int stage_input(struct work *w, size_t i, struct hc_error *err)
         return hc_fail(err, ENOMEM, "input '%s'", in->name);
     free(in->path);
     in->path = path;
+    if (w->uploads.list[i].upload)
+        return link_upload(w, w->uploads.list[i].upload, path, err);
     return write_input(path, w->uploads.list[i].data, w->uploads.list[i].len, err);
 }
 

@@ -242,8 +242,8 @@ static int attach_at_place(const struct hc_dir_source *dir, int mount, int root,
 }
 
 /* A directory of the host is not mounted itself, but below an overlay that only reads: so its FIFOs and
- * sockets lead to no process of the host, and locks are the cell's own. Only one that the policy lets the
- * program write to is. */
+ * sockets lead to no process of the host, and locks are the cell's own. Only a directory that
+ * the policy lets the program write to is mounted. */
 static int attach_dir(const struct hc_dir_source *dir, int root, struct hc_error *err)
 {
     hc_autofd fd = mount_of_source(&dir->from, err);

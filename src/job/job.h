@@ -132,16 +132,17 @@ int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t 
  * than the file's name. */
 struct hc_uploads {
     struct {
-        char *data; /* content of the input; owned */
-        size_t len; /* bytes of `data` */
+        char *data;   /* content of the input; owned; NULL: an upload has it */
+        size_t len;   /* bytes of `data` */
+        char *upload; /* id of the upload that has the content; owned; NULL: none */
     } list[HC_MAX_INPUTS];
     size_t count; /* used entries of `list` */
 };
 
 /* Parse the spec of a remote sender, who must not name files of this host: inputs are content ({"file": NAME,
- * "text": ... or "data": base64}), policy and tree are names, and paths and facts that the receiver knows
- * itself (output_dir, sign, tenant, job_id) are refused. With `session` it is the spec of a session, which
- * has no members that describe one program. Errors as above. */
+ * "text": ... or "data": base64, or "upload": ID}), policy and tree are names, and paths and facts that the
+ * receiver knows itself (output_dir, sign, tenant, job_id) are refused. With `session` it is the spec of a
+ * session, which has no members that describe one program. Errors as above. */
 int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
                         const char *text, size_t len, struct hc_error *err);
 void hc_uploads_finish(struct hc_uploads *uploads);

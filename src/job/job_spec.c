@@ -97,7 +97,10 @@ static int parse_upload(struct spec *s, const cJSON *in, struct hc_error *err)
         return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
     if (hc_job_put_upload(s->uploads, s->json, in, name, &file, err) < 0)
         return -1;
-    int rc = hc_job_put_input(s->job, name, file, hc_input_split(in->string, file, name), err);
+    int rc = s->is_run && s->uploads->list[s->uploads->count - 1].upload
+                 ? hc_json_fail(s->json, in, false, err,
+                                "inputs.%s.upload: it is for jobs, and for sessions as they begin", name)
+                 : hc_job_put_input(s->job, name, file, hc_input_split(in->string, file, name), err);
     free(file);
     return rc;
 }
@@ -427,8 +430,9 @@ static const struct member session_form[] = {
  * more mounts.
  */
 static const struct member run_form[] = {
-    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars}, {"limits", parse_limits},
-    {"return", parse_return}, {"stdin", parse_stdin},    {"args", parse_args}, {NULL, NULL},
+    {"code", parse_code},     {"inputs", parse_uploads}, {"vars", parse_vars},
+    {"limits", parse_limits}, {"return", parse_return},  {"stdin", parse_stdin},
+    {"args", parse_args},     {"env", parse_env},        {NULL, NULL},
 };
 
 /* One form of a spec. */
@@ -542,23 +546,17 @@ static int refuse_shared_names(const struct spec *s, struct hc_error *err)
     return 0;
 }
 
-/* Turns the inputs of a session's run into `given`: they do not become files in the cell; the interpreter
- * makes variables of their content. */
+/* Turns the inputs of a session's run into `given`: the launcher puts what it can into the working directory,
+ * and the interpreter makes variables of them. */
 static int make_given(struct spec *s, struct hc_error *err)
 {
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(s->json->root, "inputs");
+    const cJSON *file = files->child; /* they are in the order of the inputs */
     hc_autobuf out = {0};
-    for (size_t i = 0; i < s->job->input_count; i++) {
+    for (size_t i = 0; i < s->job->input_count; i++, file = file->next) {
         const struct hc_input *in = &s->job->inputs[i];
-        const cJSON *file = cJSON_GetObjectItemCaseSensitive(files, in->name);
         size_t len = 0;
         const char *text = hc_json_source(s->json, file, &len);
-        if (in->format == HC_INPUT_PATH)
-            return hc_json_fail(
-                s->json, file ? file : files, true, err,
-                "inputs.%s: expected a file that is a variable's content: .csv, .json, .jsonl, "
-                ".npy or .npz",
-                in->name);
         (void)hc_buf_fmt(&out, "%s{\"name\":\"%s\",\"format\":\"%s\",\"file\":%.*s}", i ? "," : "[", in->name,
                          hc_input_format_name(in->format), (int)len, text ? text : "");
         out.failed |= !text;

@@ -25,8 +25,8 @@ static void parse_upload(const char *text, size_t len, bool session)
     require(uploads.count == job.input_count && !job.output_dir && !job.sign && !job.tenant && !job.job_id);
     require(!job.policy || !strchr(job.policy, '/'));
     for (size_t i = 0; i < job.input_count; i++)
-        require(uploads.list[i].data && *job.inputs[i].path && job.inputs[i].path[0] != '.' &&
-                !strchr(job.inputs[i].path, '/'));
+        require(!uploads.list[i].data != !uploads.list[i].upload && *job.inputs[i].path &&
+                job.inputs[i].path[0] != '.' && !strchr(job.inputs[i].path, '/'));
     (void)hc_job_check(&job, &err);
     hc_uploads_finish(&uploads);
     hc_job_finish(&job);

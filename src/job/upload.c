@@ -1,6 +1,8 @@
 /* Inputs whose content comes inside a spec, as text or base64. */
 #include "job/job_parts.h"
 
+#include "json/names.h"
+
 #include <errno.h>
 #include <sodium/utils.h>
 #include <stdlib.h>
@@ -10,8 +12,10 @@
 
 void hc_uploads_finish(struct hc_uploads *uploads)
 {
-    for (size_t i = 0; i < uploads->count; i++)
+    for (size_t i = 0; i < uploads->count; i++) {
         free(uploads->list[i].data);
+        free(uploads->list[i].upload);
+    }
     *uploads = (struct hc_uploads){0};
 }
 
@@ -48,7 +52,7 @@ int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_e
 
 /* The members of an input; NULL: the input lacks that member. */
 struct parts {
-    const cJSON *file, *text, *data;
+    const cJSON *file, *text, *data, *upload;
 };
 
 static int find_parts(struct parts *p, const struct hc_json *json, const cJSON *node, struct hc_error *err)
@@ -56,25 +60,29 @@ static int find_parts(struct parts *p, const struct hc_json *json, const cJSON *
     const cJSON *member;
     if (!cJSON_IsObject(node))
         return hc_json_fail(json, node, false, err,
-                            "inputs.%s: expected an object with \"text\" or \"data\", got %s", node->string,
-                            hc_json_kind(node));
+                            "inputs.%s: expected an object with \"text\", \"data\" or \"upload\", got %s",
+                            node->string, hc_json_kind(node));
     cJSON_ArrayForEach(member, node)
     {
-        const cJSON **place = strcmp(member->string, "file") == 0   ? &p->file
-                              : strcmp(member->string, "text") == 0 ? &p->text
-                              : strcmp(member->string, "data") == 0 ? &p->data
-                                                                    : NULL;
+        const cJSON **place = strcmp(member->string, "file") == 0     ? &p->file
+                              : strcmp(member->string, "text") == 0   ? &p->text
+                              : strcmp(member->string, "data") == 0   ? &p->data
+                              : strcmp(member->string, "upload") == 0 ? &p->upload
+                                                                      : NULL;
         if (!place)
             return hc_json_fail(json, member, true, err,
-                                "inputs.%s: unknown member '%.64s'; expected file, text, data", node->string,
-                                member->string);
+                                "inputs.%s: unknown member '%.64s'; expected file, text, data, upload",
+                                node->string, member->string);
         if (!cJSON_IsString(member))
             return hc_json_fail(json, member, false, err, "inputs.%s.%s: expected a string, got %s",
                                 node->string, member->string, hc_json_kind(member));
         *place = member;
     }
-    if (!p->text == !p->data)
-        return hc_json_fail(json, node, false, err, "inputs.%s: expected either \"text\" or \"data\"",
+    if ((p->text != NULL) + (p->data != NULL) + (p->upload != NULL) != 1)
+        return hc_json_fail(json, node, false, err,
+                            "inputs.%s: expected one of \"text\", \"data\" and \"upload\"", node->string);
+    if (p->upload && !hc_is_id(p->upload->valuestring, HC_JOB_NAME))
+        return hc_json_fail(json, p->upload, false, err, "inputs.%s.upload: expected the id of an upload",
                             node->string);
     return 0;
 }
@@ -85,7 +93,11 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
     char *data = NULL;
     size_t len = 0;
     int rc = 0;
-    if (p->data)
+    if (p->upload && !(uploads->list[uploads->count].upload = strdup(p->upload->valuestring)))
+        rc = hc_fail(err, ENOMEM, "inputs.%s", name);
+    else if (p->upload)
+        len = 0;
+    else if (p->data)
         rc = hc_job_decode_base64(p->data->valuestring, &data, &len, err);
     else if (!(data = strdup(p->text ? p->text->valuestring : "")))
         rc = hc_fail(err, ENOMEM, "inputs.%s", name);

@@ -82,6 +82,8 @@ static void types_by_ending_in_the_directory(void **state)
 {
     (void)state;
     assert_string_equal(hc_figure_mime("figures", "figures/a.b.svg"), "image/svg+xml");
+    assert_string_equal(hc_figure_mime("figures", "figures/a.jpg"), "image/jpeg");
+    assert_string_equal(hc_figure_mime("figures", "figures/a.jpeg"), "image/jpeg");
     assert_null(hc_figure_mime("figures", "figures/a.txt"));
     assert_null(hc_figure_mime("figures", "figures/a"));
     assert_null(hc_figure_mime("figures", "figures/sub/a.png"));
@@ -95,6 +97,7 @@ static void beginnings_of_types(void **state)
     assert_true(hc_figure_begins("image/png", "\x89PNG\r\n\x1a\n...", 11));
     assert_false(hc_figure_begins("image/png", "\x89PNG", 4));
     assert_false(hc_figure_begins("image/png", "not a png", 9));
+    assert_true(hc_figure_begins("image/jpeg", "\xff\xd8\xff\xe0...", 7));
     assert_true(hc_figure_begins("application/pdf", "%PDF-1.4", 8));
     assert_false(hc_figure_begins("text/plain", "x", 1));
 }

@@ -72,6 +72,8 @@ void hc_figure_print(const struct hc_figure *f, struct hc_buf *out)
 static const struct {
     const char *ending, *mime, *begins; /* `begins`: the bytes that each file of the type begins with */
 } forms[] = {{".png", "image/png", "\x89PNG\r\n\x1a\n"},
+             {".jpg", "image/jpeg", "\xff\xd8\xff"},
+             {".jpeg", "image/jpeg", "\xff\xd8\xff"},
              {".svg", "image/svg+xml", "<"},
              {".pdf", "application/pdf", "%PDF-"},
              {".json", "application/vnd.plotly.v1+json", "{"},

@@ -557,11 +557,11 @@ static void the_older_runner_gets_its_four_keys(void **state)
     m.figures = calloc(1, sizeof *m.figures);
     m.figures[m.figure_count++] = (struct hc_artifact){.path = strdup("figures/a.png"), .mime = "image/png"};
     m.code_path = strdup("code/run.py");
-    assert_int_equal(hc_manifest_print_runner(&m, &text, &err), 0);
+    assert_int_equal(hc_manifest_print_runner(&m, "/o", &text, &err), 0);
     assert_int_equal(hc_json_parse(&j, "x", text.data, text.len, &err), 0);
     char *all = cJSON_PrintUnformatted(j.root);
     assert_string_equal(
-        all, "{\"exit_code\":1,\"figure_paths\":[\"figures/a.png\"],\"code_paths\":[\"code/run.py\"],"
+        all, "{\"exit_code\":1,\"figure_paths\":[\"/o/figures/a.png\"],\"code_paths\":[\"/o/code/run.py\"],"
              "\"truncated\":true}");
     free(all);
     hc_json_finish(&j);

@@ -720,17 +720,29 @@ int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t
     return print_signed(m, key, key_len, false, out, err);
 }
 
-int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err)
+static void put_full_path(struct doc *d, cJSON *list, const char *dir, const char *path)
+{
+    hc_autobuf full = {0};
+    size_t len = strlen(dir);
+    (void)hc_buf_fmt(&full, "%s%s%s", dir, len && dir[len - 1] == '/' ? "" : "/", path);
+    if (full.failed)
+        d->ok = false;
+    else
+        (void)put_name(d, list, NULL, full.data);
+}
+
+int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struct hc_buf *out,
+                             struct hc_error *err)
 {
     struct doc d = {.ok = true};
     cJSON *root = cJSON_CreateObject();
     put_number(&d, root, "exit_code", m->exit_code);
     cJSON *figures = put_list(&d, root, "figure_paths");
     for (size_t i = 0; i < m->figure_count; i++)
-        (void)put_name(&d, figures, NULL, m->figures[i].path);
+        put_full_path(&d, figures, dir, m->figures[i].path);
     cJSON *code = put_list(&d, root, "code_paths");
     if (m->code_path)
-        (void)put_name(&d, code, NULL, m->code_path);
+        put_full_path(&d, code, dir, m->code_path);
     put_bool(&d, root, "truncated", m->out.truncated || m->out.shortened);
     int rc = d.ok ? print_indented(root, out, err) : hc_fail(err, ENOMEM, "manifest");
     cJSON_Delete(root);

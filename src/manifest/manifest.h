@@ -167,8 +167,9 @@ int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t
 int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
 
 /* The result in the older runner's form, with its four keys: exit_code, figure_paths, code_paths, truncated.
- */
-int hc_manifest_print_runner(const struct hc_manifest *m, struct hc_buf *out, struct hc_error *err);
+ * Paths begin with `dir`, the output directory. */
+int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struct hc_buf *out,
+                             struct hc_error *err);
 
 /* Check a manifest's signature. 0: it is signed with this key. -1: HC_EXIT_GUEST if the signature does not
  * match or is missing, HC_EXIT_DATA if `j` is not a manifest. */

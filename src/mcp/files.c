@@ -35,6 +35,10 @@ static void list_run(struct listing *l, const struct hc_stored_run *run)
 
 void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
 {
+    if (hc_mcp_string(call, "session")) {
+        hc_session_files_call(m, call, "list_files");
+        return;
+    }
     const char *of = hc_mcp_string(call, "of");
     const struct hc_stored_run *only = of ? hc_store_find_run(&m->store, of) : NULL;
     if (of && !only) {
@@ -118,21 +122,71 @@ static void add_part_note(cJSON *content, const struct hc_stored *file, int64_t 
     hc_mcp_add(content, hc_mcp_text(note));
 }
 
-static void answer_file(struct hc_mcp *m, const struct hc_call *call, const struct hc_stored *file,
-                        int64_t offset, struct hc_buf *bytes)
+int64_t hc_mcp_most_bytes(const char *mime)
 {
+    return hc_mime_is_image(mime) ? MAX_IMAGE : MAX_BINARY;
+}
+
+static void refuse_large(struct hc_mcp *m, const char *id, const struct hc_stored *file)
+{
+    if (hc_mime_is_image(file->mime))
+        hc_mcp_refuse(m, id,
+                      "%.200s has %lld bytes, an image may have 4 MiB: have a program make it smaller, with "
+                      "it as one of its inputs",
+                      file->path, (long long)file->bytes);
+    else
+        hc_mcp_refuse(m, id,
+                      "%.200s is no text, and its %lld bytes are more than the 1 MiB that can be read as "
+                      "base64: have a program read it, with it as one of its inputs",
+                      file->path, (long long)file->bytes);
+}
+
+/* Cut a part of a text to what one answer has, and to whole characters. Returns its offset then. */
+static int64_t cut_part(const struct hc_stored *file, int64_t offset, struct hc_buf *bytes)
+{
+    if (bytes->len > TEXT_PART) {
+        bytes->len = TEXT_PART;
+        bytes->data[TEXT_PART] = '\0';
+    }
+    if (offset && bytes->len)
+        offset += (int64_t)cut_to_beginning(bytes);
+    if (offset + (int64_t)bytes->len < file->bytes && bytes->len)
+        cut_to_characters(bytes);
+    return offset;
+}
+
+void hc_mcp_answer_file(struct hc_mcp *m, const char *id, const struct hc_stored *file, int64_t offset,
+                        struct hc_buf *bytes)
+{
+    const bool image = hc_mime_is_image(file->mime), whole = (int64_t)bytes->len == file->bytes;
     cJSON *result = cJSON_CreateObject();
     cJSON *content = cJSON_AddArrayToObject(result, "content");
-    if (hc_mime_is_image(file->mime)) {
+    hc_autobuf text = {0};
+    (void)hc_buf_add(&text, bytes->data ? bytes->data : "", image ? 0 : bytes->len);
+    offset = cut_part(file, offset, &text);
+    if (image && whole) {
         hc_mcp_add(content, image_block(file, bytes));
-    } else if (hc_mcp_is_text(bytes)) {
-        hc_mcp_add(content, hc_mcp_text(bytes->data ? bytes->data : ""));
-        if (offset || (int64_t)bytes->len < file->bytes)
-            add_part_note(content, file, offset, bytes->len);
-    } else {
+    } else if (!image && hc_mcp_is_text(&text)) {
+        hc_mcp_add(content, hc_mcp_text(text.data ? text.data : ""));
+        if (offset || (int64_t)text.len < file->bytes)
+            add_part_note(content, file, offset, text.len);
+    } else if (!image && whole) { /* a part of a binary file is of no use */
         hc_mcp_add(content, binary_block(file, bytes));
+    } else {
+        cJSON_Delete(result);
+        refuse_large(m, id, file);
+        return;
     }
-    hc_mcp_reply(m, call->message->id, result);
+    hc_mcp_reply(m, id, result);
+}
+
+/* Is the part of the file from this offset on a text, as far as one answer has it? */
+static bool is_text_at(const struct hc_stored *file, int64_t offset, const struct hc_buf *bytes)
+{
+    hc_autobuf text = {0};
+    (void)hc_buf_add(&text, bytes->data ? bytes->data : "", bytes->len);
+    (void)cut_part(file, offset, &text);
+    return hc_mcp_is_text(&text);
 }
 
 void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
@@ -142,43 +196,26 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
     int64_t offset = hc_json_int(call->arguments, "offset", 0);
     hc_autobuf bytes = {0};
     struct hc_error err = {0};
+    if (hc_mcp_string(call, "session")) {
+        hc_session_files_call(m, call, "read_file");
+        return;
+    }
     if (!file) {
         hc_mcp_refuse(m, id, "there is no file '%.200s' here (list_files names them)", path);
         return;
     }
-    bool image = hc_mime_is_image(file->mime);
-    int64_t most = image ? MAX_IMAGE : (int64_t)TEXT_PART;
-    if (image && file->bytes > MAX_IMAGE) {
-        hc_mcp_refuse(m, id,
-                      "%.200s has %lld bytes, an image may have 4 MiB: have a program make it smaller, with "
-                      "it as one of its inputs",
-                      path, (long long)file->bytes);
-        return;
-    }
-    if (hc_store_read(&m->store, file, image ? 0 : offset, (size_t)most, &bytes, &err) < 0) {
-        hc_mcp_refuse(m, id, "%s", err.text);
-        return;
-    }
-    if (!image && offset && bytes.len)
-        offset += (int64_t)cut_to_beginning(&bytes);
-    if (!image && offset + (int64_t)bytes.len < file->bytes && bytes.len)
-        cut_to_characters(&bytes);
-    /* Binary files are returned completely, as a part is of no use. */
-    if (!image && !hc_mcp_is_text(&bytes)) {
+    if (hc_mime_is_image(file->mime))
+        offset = 0;
+    int rc = hc_store_read(&m->store, file, offset, (size_t)hc_mcp_most_bytes(file->mime), &bytes, &err);
+    if (rc == 0 && offset && !is_text_at(file, offset, &bytes)) { /* which is read whole */
+        offset = 0;
         hc_buf_clear(&bytes);
-        if (file->bytes > MAX_BINARY) {
-            hc_mcp_refuse(m, id,
-                          "%.200s is no text, and its %lld bytes are more than the 1 MiB that can be read as "
-                          "base64: have a program read it, with it as one of its inputs",
-                          path, (long long)file->bytes);
-            return;
-        }
-        if (hc_store_read(&m->store, file, 0, (size_t)MAX_BINARY, &bytes, &err) < 0) {
-            hc_mcp_refuse(m, id, "%s", err.text);
-            return;
-        }
+        rc = hc_store_read(&m->store, file, 0, (size_t)MAX_BINARY, &bytes, &err);
     }
-    answer_file(m, call, file, offset, &bytes);
+    if (rc < 0)
+        hc_mcp_refuse(m, id, "%s", err.text);
+    else
+        hc_mcp_answer_file(m, id, file, offset, &bytes);
 }
 
 /* ---- write, remove ---- */
@@ -219,12 +256,16 @@ void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
     const char *coded = hc_mcp_string(call, "base64"), *bad = hc_store_bad_name(name);
     hc_autobuf bytes = {0};
     struct hc_error err = {0};
-    if (bad) {
-        hc_mcp_refuse(m, id, "name: %s", bad);
-        return;
-    }
     if (!text == !coded) {
         hc_mcp_refuse(m, id, "write_file: expected one of text and base64");
+        return;
+    }
+    if (hc_mcp_string(call, "session")) {
+        hc_session_files_call(m, call, "write_file");
+        return;
+    }
+    if (bad) {
+        hc_mcp_refuse(m, id, "name: %s", bad);
         return;
     }
     if (text && hc_buf_str(&bytes, text) < 0)
@@ -249,6 +290,10 @@ void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
 {
     const char *path = hc_mcp_string(call, "path"), *id = call->message->id;
     struct hc_error err = {0};
+    if (hc_mcp_string(call, "session")) {
+        hc_session_files_call(m, call, "remove_file");
+        return;
+    }
     int rc = hc_store_remove(&m->store, path, &err);
     if (rc < 0)
         hc_mcp_refuse(m, id, "%s", err.text);

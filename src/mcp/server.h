@@ -140,6 +140,17 @@ void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call);
 /* Decode a file's content in an argument: text, or {"base64": ...}. Returns NULL, or an error message,
  * static. */
 const char *hc_mcp_content(const cJSON *node, struct hc_buf *out);
+/* The most bytes of such a file that an answer has. */
+int64_t hc_mcp_most_bytes(const char *mime);
+/* Answer with the bytes of a file from `offset` on, of which not all may fit: text, an image, or base64. */
+void hc_mcp_answer_file(struct hc_mcp *m, const char *id, const struct hc_stored *file, int64_t offset,
+                        struct hc_buf *bytes);
+
+/* ---- session_files.c: the same tools for the files of an open session ---- */
+/* Send the call on to the session that it names, as this request. */
+void hc_session_files_call(struct hc_mcp *m, const struct hc_call *call, const char *request);
+/* Answer a call with what the session answered to it. */
+void hc_session_files_answer(struct hc_mcp *m, const char *id, const char *session, const cJSON *answer);
 
 /* ---- resources.c ---- */
 void hc_mcp_list_resources(struct hc_mcp *m, const struct hc_rpc *message);
@@ -173,6 +184,8 @@ void hc_tool_session_rollback(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call);
+/* Send a request that runs no program to the session that the call names; the answer comes later. */
+void hc_session_send(struct hc_mcp *m, const struct hc_call *call, const char *line);
 void hc_session_read(struct hc_mcp *m, struct hc_session_place *s); /* out_fd is readable */
 void hc_session_write(struct hc_session_place *s);
 bool hc_sessions_have(const struct hc_mcp *m, const char *id);

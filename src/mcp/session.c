@@ -262,12 +262,20 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
     hc_programs_copy(call, "vars", &line);
     hc_programs_copy(call, "stdin", &line);
     hc_programs_copy(call, "args", &line);
+    hc_programs_copy(call, "env", &line);
     (void)hc_buf_str(&line, "}}");
     if (line.failed) {
         hc_mcp_refuse(m, call->message->id, "out of memory");
         return;
     }
     send_call(m, s, call, line.data, ms);
+}
+
+void hc_session_send(struct hc_mcp *m, const struct hc_call *call, const char *line)
+{
+    struct hc_session_place *s = find_session(m, call, true);
+    if (s)
+        send_call(m, s, call, line, 0);
 }
 
 /* Send a request that has only a checkpoint's name. */
@@ -381,6 +389,14 @@ static void note_end(struct hc_session_place *s, const cJSON *event)
     (void)snprintf(s->why, sizeof s->why, "%s", hc_json_text_or(manifest, "reason", "it was closed"));
 }
 
+static void answer_done(struct hc_mcp *m, struct hc_session_place *s, const cJSON *answer)
+{
+    if (strstr(hc_json_text(answer, "request"), "_file"))
+        hc_session_files_answer(m, s->id, s->name, answer);
+    else
+        hc_mcp_say(m, s->id, "%s: the state is %s", s->name, hc_json_text_or(answer, "state", "there"));
+}
+
 /* Handle a line from the session. The launcher writes it, not a program, but it is checked all the same. */
 static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len)
 {
@@ -391,7 +407,6 @@ static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const ch
         bool ready = strcmp(event, "ready") == 0, result = strcmp(event, "result") == 0;
         bool error = strcmp(event, "error") == 0;
         bool done = strcmp(event, "done") == 0 && strcmp(hc_json_text(j.root, "request"), "stream") != 0;
-        const char *state = hc_json_text_or(j.root, "state", NULL);
         if (strcmp(event, "end") == 0)
             note_end(s, j.root);
         if (strcmp(event, "stdout") == 0 || strcmp(event, "stderr") == 0)
@@ -403,7 +418,7 @@ static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const ch
         if (error && s->id[0] && !s->cancelled)
             hc_mcp_refuse(m, s->id, "%s: %s", s->name, hc_json_text(j.root, "message"));
         if (done && s->id[0] && !s->cancelled)
-            hc_mcp_say(m, s->id, "%s: the state is %s", s->name, state ? state : "there");
+            answer_done(m, s, j.root);
         if (ready || result || error || done)
             end_call(s);
     }

@@ -9,11 +9,13 @@ static const char *const all_or_first[] = {"all", "first", NULL};
 static const char *const shows[] = {"save", "keep", "current", "ignore", NULL};
 static const char *const formats[] = {"png", "svg", "pdf", NULL};
 static const char *const plotly_formats[] = {"json", "html", NULL};
+static const char *const saveds[] = {"formats", "any", NULL};
 static const char *const keeps[] = {"head", "ends", NULL};
 static const char *const statements[] = {"def", "class", "lambda", "global", "nonlocal", "async", NULL};
 static const char *const warnings[] = {"file_calls", "infinite_loop", NULL};
 static const char *const writes[] = {"free", "guarded", NULL};
 static const char *const tracebacks[] = {"folded", "full", NULL};
+static const char *const exits[] = {"status", "error", NULL};
 static const char *const executables[] = {"any", "files", NULL};
 
 static const struct hc_rule_field replace_fields[] = {
@@ -109,6 +111,8 @@ const struct hc_rule hc_rules[] = {
      "The file name that tracebacks show for the program. Default: \"<cell>\"."},
     {"code", "traceback", HC_RULE_CHOICE, false, 0, tracebacks, NULL,
      "Whether a traceback on standard error shows frames of libraries in one line (folded), or each of them (full). Default: \"folded\"."},
+    {"code", "exit", HC_RULE_CHOICE, false, 0, exits, NULL,
+     "What SystemExit does: it ends the program with its exit status (status), or is an exception like others, with a traceback and the status \"error\" (error). Default: \"status\"."},
     {"code", "finish_tasks", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether tasks that a program leaves running are awaited, also of one that makes tasks without a top-level await; if not, they are cancelled."},
     {"files", "read", HC_RULE_PLACES, true, 0, NULL, NULL,
@@ -174,6 +178,8 @@ const struct hc_rule hc_rules[] = {
      "Whether all of matplotlib's figures are saved at the end (all), or the first figure alone (first)."},
     {"figures", "show", HC_RULE_CHOICE, false, 0, shows, NULL,
      "What plt.show() does: it saves the open figures and closes them, as in notebooks (save), saves them and leaves them open (keep), saves the current figure alone under a number and closes it (current), or does nothing (ignore). Default: \"save\"."},
+    {"figures", "saved", HC_RULE_CHOICE, false, 0, saveds, NULL,
+     "When a figure that the program itself has saved in \"directory\" is not saved once more: if a file is in one of \"formats\" (formats), or also if it is a png, jpg, svg or pdf (any). Default: \"formats\"."},
     {"figures", "data", HC_RULE_BOOL, false, 0, NULL, NULL,
      "Whether the manifest has the data of matplotlib's charts beside their figures: type, axes, and the points of each series. Default: true."},
     {"figures", "directory", HC_RULE_FOLDER, false, 0, NULL, NULL,

@@ -135,8 +135,7 @@ static void compile_program(const struct hc_handover_job *job, struct hc_program
         hc_reject_findings(found);
     if (job->check)
         _exit(HC_EXIT_OK);
-    program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
-    program->whole_traceback = strcmp(hc_rules_text(job->rules, "code", "traceback", "folded"), "full") == 0;
+    hc_program_take_rules(program, job->rules);
     hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
                                      (long long)job->figure_bytes, (long long)job->value_bytes);
     if (!done)
@@ -203,7 +202,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     hc_autopy *file = PyUnicode_FromString(hc_guard.filename);
     if (!file || PyDict_SetItemString(space, "__file__", file) < 0)
         hc_fail_python("set up the program's module");
-    if (hc_feed_begin(job) < 0)
+    if (hc_feed_begin(job, false) < 0)
         hc_fail_python("set up the program's input");
     PyObject *columns = bind_data(handover, space); /* new */
     run_prelude(job, space);

@@ -173,14 +173,14 @@ static void bind_variables(const struct order *o, PyObject *space)
 /* Loads the inputs that came with the run. -1: one cannot be loaded, and the launcher was told so. */
 static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
 {
-    PyObject *values, *names, *why; /* borrowed from `given` */
+    PyObject *values, *names, *why, *warnings; /* borrowed from `given` */
     if (!o->handover.job.has_given)
         return 0;
     hc_autopy *read_npz = hc_frozen_function("values", "read_file");
     hc_autopy *given = read_npz ? hc_frozen_call("data", "given", "(y#O)", o->handover.json.text,
                                                  (Py_ssize_t)o->handover.json.len, read_npz)
                                 : NULL;
-    if (!given || !PyArg_ParseTuple(given, "OOO", &values, &names, &why))
+    if (!given || !PyArg_ParseTuple(given, "OOOO", &values, &names, &why, &warnings))
         fail_python("load the run's inputs");
     if (why != Py_None) {
         struct hc_finding one;
@@ -190,6 +190,8 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
     }
     if (PyDict_Update(space, values) < 0 || PyDict_Update(columns, names) < 0)
         fail_python("set the run's inputs");
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(warnings); i++)
+        hc_report_warn_early(PyList_GET_ITEM(warnings, i));
     return 0;
 }
 
@@ -199,7 +201,7 @@ static void begin_feed(struct order *o)
     struct hc_error err;
     if (hc_feed_take(hc_take(&o->input), &err) < 0)
         exit_with_error(&err);
-    if (hc_feed_begin(&o->handover.job) < 0)
+    if (hc_feed_begin(&o->handover.job, true) < 0)
         fail_python("set up the run's input");
 }
 
@@ -223,11 +225,9 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         hc_send_rejected(found);
         return -1;
     }
-    program->finish_tasks = hc_rules_bool(job->rules, "code", "finish_tasks", false);
+    hc_program_take_rules(program, job->rules);
     hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
                                      (long long)job->figure_bytes, (long long)job->value_bytes);
-    program->whole_traceback =
-        strcmp(hc_rules_text(o->handover.job.rules, "code", "traceback", "folded"), "full") == 0;
     if (!done)
         fail_python("keep the program's source");
     return 0;

@@ -4,16 +4,23 @@ import asyncio
 import base64
 import json
 import logging
+import math
 import os
+import re
+import shutil
+import struct
 import sys
+import tempfile
+import unicodedata
 import uuid
+import zlib
 from pathlib import Path
 
 import cells
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
-from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts  # noqa: E402
+from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts, png  # noqa: E402
 
 DRAW = "plt.plot([1, 2, 3])\n"
 PNG = b"\x89PNG\r\n"
@@ -68,16 +75,48 @@ def test_variables(make):
         assert asyncio.run(executor.execute("print(n, items, odd)"))["stdout"] == "3 [1, {'a': None}] odd one\n"
 
 
+@pytest.mark.parametrize("name", ["数据", "_hidden", "ü", "hotcell_variables", "class", "a b", "x" * 100, "\ufb01t"])
+def test_variables_of_any_name(execute, name):
+    assert execute(f"print(globals()[{unicodedata.normalize('NFKC', name)!r}])", {name: 1, "beside": 2})["stdout"] == "1\n"
+    if name.isidentifier() and name != "class":
+        assert execute(f"print({name}, beside)", {name: [1], "beside": 2})["stdout"] == "[1] 2\n"
+
+
+def test_data_frames_of_any_name(make):
+    pandas = pytest.importorskip("pandas")
+    executor = make()
+    for name in ("数据", "_rows", "plain"):
+        executor.set_variable(name, pandas.DataFrame({"a": [1, 2]}))
+    result = asyncio.run(executor.execute("print(数据.a.sum(), _rows.a.sum(), plain.a.sum())\n"
+                                          "print([n for n in globals() if 'hotcell' in n])"))
+    assert result["stdout"] == "3 3 3\n[]\n", result
+
+
 def test_a_name_that_no_variable_can_have(make):
-    for name in ("a b", "_x", "", "1", "ü"):
-        with pytest.raises(ValueError, match="variable's name"):
+    for name in ("__builtins__", "__name__", 5):
+        with pytest.raises(ValueError, match="name of a variable"):
             make().set_variable(name, 1)
+
+
+def test_numbers_that_json_does_not_know(execute):
+    values = {"row": [1.0, math.nan, 3.0], "far": math.inf, "deep": {"x": (-math.inf, 1)}, "plain": [1, 2]}
+    result = execute("print(row, far + 1, deep, plain, sum(row[::2]))", values)
+    assert result["stdout"] == "[1.0, nan, 3.0] inf {'x': [-inf, 1]} [1, 2] 4.0\n"
+
+
+def test_a_policy_of_the_callers_keeps_its_own_code(execute):
+    policy = {"name": "own", "extends": "charts", "tree": "base", "prelude": {"code": "greeting = 'hello'\n"}}
+    assert execute("print(greeting, _name)", {"_name": "you"}, policy=policy, tree=None)["stdout"] == "hello you\n"
 
 
 def test_environment_info(make, tmp_path):
     executor = make()
     executor.set_variable("city", "Köln")
     text = executor.get_environment_info()
+    fonts = [path for line in text.splitlines() if "font: " in line for path in re.findall(r"\((/[^)]*)\)", line)]
+    assert len(fonts) == 2
+    loaded = asyncio.run(executor.execute(f"for path in {fonts!r}:\n    fm.fontManager.addfont(path)\n    print(fm.get_font(path).family_name)"))
+    assert loaded["stdout"] == "DejaVu Sans\nDroid Sans Fallback\n", loaded
     for part in (str(tmp_path / "work" / "dir"), "font", "numpy", "pandas", "seaborn", "city = 'Köln'"):
         assert part in text
 
@@ -138,6 +177,87 @@ def test_the_first_figure_is_the_chart(execute, tmp_path):
     assert os.listdir(tmp_path / "work" / "dir") == []
 
 
+def test_the_working_directory_has_its_own_path(execute, tmp_path):
+    work = tmp_path / "work" / "dir"
+    work.mkdir(parents=True)
+    (work / "data.csv").write_text("a,b\n1,2\n")
+    assert execute(f"print(os.getcwd(), open('data.csv').read(), open('{work}/data.csv').read() == open('data.csv').read())") == {
+        "stdout": f"{work} a,b\n1,2\n True\n", "stderr": "", "error": False, "chart_base64": None}
+    execute(f"open('{work}/whole.txt', 'w').write('1'); open('part.txt', 'w').write('2')")
+    assert (work / "whole.txt").read_text() + (work / "part.txt").read_text() == "12"
+
+
+def test_code_goes_on_with_what_earlier_code_left(execute, tmp_path):
+    work = tmp_path / "work" / "dir"
+    execute("os.makedirs('deep/er'); open('deep/er/log.txt', 'w').write('one\\n'); open('old.txt', 'w').write('old')")
+    execute(f"with open('{work}/deep/er/log.txt', 'a') as log:\n    log.write('two\\n')\n"
+            "os.rename('old.txt', 'new.txt'); os.chmod('new.txt', 0o640); open('temp', 'w').close(); os.remove('temp')")
+    assert (work / "deep/er/log.txt").read_text() == "one\ntwo\n"
+    assert sorted(path.name for path in work.rglob("*")) == ["deep", "er", "log.txt", "new.txt"]
+    assert (work / "new.txt").read_text() == "old" and (work / "new.txt").stat().st_mode & 0o777 == 0o640
+    execute("os.remove('deep/er/log.txt'); os.removedirs('deep/er'); 1/0")
+    assert os.listdir(work) == ["new.txt"]  # an error undoes nothing
+    execute("os.remove('new.txt'); os.mkdir('new.txt'); open('new.txt/x', 'w').close()")
+    assert (work / "new.txt" / "x").is_file()
+
+
+def test_the_caller_may_be_where_no_cell_can_go(execute, tmp_path, monkeypatch):
+    """A launcher that is root has another user's id in the cell, who may not enter the caller's private directory."""
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    monkeypatch.chdir(private)
+    assert execute("open('x', 'w').write('here'); print(os.listdir('.'))")["stdout"] == "['x']\n"
+
+
+def test_many_changes_at_once(execute, tmp_path):
+    execute("for n in range(500):\n    open(f'file-{n}', 'w').write(str(n))")
+    work = tmp_path / "work" / "dir"
+    assert sorted(int(path.read_text()) for path in work.iterdir()) == list(range(500))
+    execute("for n in range(500):\n    os.remove(f'file-{n}')")
+    assert os.listdir(work) == []
+
+
+def test_a_font_of_the_callers(execute, tmp_path):
+    mono = "/usr/share/matplotlib/mpl-data/fonts/ttf/DejaVuSansMono.ttf"
+    (tmp_path / "work" / "dir").mkdir(parents=True)
+    shutil.copy(mono, tmp_path / "work" / "dir" / "kt_font.ttf")
+    result = execute("fm.fontManager.addfont('kt_font.ttf')\nplt.rcParams['font.family'] = 'DejaVu Sans Mono'\n"
+                     "print(fm.findfont('DejaVu Sans Mono'))\nplt.title('own')", tree=None)
+    assert result["error"] is False and result["chart_base64"], result
+
+
+def test_what_is_outside_of_the_working_directory_stays_closed(execute, tmp_path):
+    (tmp_path / "work" / "dir").mkdir(parents=True)
+    (tmp_path / "work" / "beside.txt").write_text("secret")
+    for path in (tmp_path / "work" / "beside.txt", "/etc/passwd", "../beside.txt"):
+        result = execute(f"print(open('{path}').read())")
+        assert result["error"] is True and "secret" not in result["stdout"]
+    execute(f"open('{tmp_path}/work/beside.txt', 'w').write('changed')")
+    assert (tmp_path / "work" / "beside.txt").read_text() == "secret"
+
+
+def test_a_directory_that_no_cell_can_have_gets_what_is_left_in_output(make, tmp_path, caplog):
+    executor = make(tree="base")
+    for number in range(4200):  # more files than the policy lets a cell copy
+        (executor.working_dir / f"file-{number}").touch()
+    with caplog.at_level(logging.WARNING, "hotcell.adapters.charts"):
+        result = asyncio.run(executor.execute("open('/output/left.txt', 'w').write('left')\nprint(os.getcwd())"))
+    assert result["stdout"] == "/output\n" and "more than 4096 files" in caplog.text
+    assert (executor.working_dir / "left.txt").read_text() == "left"
+
+
+def test_files_come_to_another_file_system(execute, tmp_path, monkeypatch):
+    shm = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    try:
+        monkeypatch.setattr(tempfile, "tempdir", str(shm))
+        execute("open('kept.txt', 'w').write('kept'); open('/output/more.txt', 'w').write('more')")
+        work = tmp_path / "work" / "dir"
+        assert sorted(os.listdir(work)) == ["kept.txt", "more.txt"] and (work / "kept.txt").read_text() == "kept"
+        assert os.listdir(shm) == []
+    finally:
+        shutil.rmtree(shm)
+
+
 def test_the_chart_survives_an_exception(execute):
     result = execute(DRAW + "1/0", tree=None)
     assert result["error"] is True and "ZeroDivisionError" in result["stderr"]
@@ -146,7 +266,7 @@ def test_the_chart_survives_an_exception(execute):
 
 @pytest.mark.parametrize("data", [b"not a png", PNG + b"forged"])
 def test_a_file_that_the_code_wrote_is_no_chart(execute, tmp_path, data):
-    write = f"open('figures/{{}}.png', 'wb').write({data!r})\n"
+    write = f"open('/output/figures/{{}}.png', 'wb').write({data!r})\n"
     result = execute(write.format("zzz"), tree=None)
     assert result["error"] is False and result["chart_base64"] is None
     assert (tmp_path / "work" / "dir" / "figures" / "zzz.png").read_bytes() == data
@@ -154,8 +274,31 @@ def test_a_file_that_the_code_wrote_is_no_chart(execute, tmp_path, data):
     assert chart.startswith(PNG) and chart != data
 
 
+FORGED = "plt.plot([1])\nforged = lambda *a, **k: a[-1].write({data!r}) if len(a) < 3 else a[1].write({data!r})\n"
+
+
+@pytest.mark.parametrize("put", ["plt.gcf().savefig = forged", "type(plt.gcf()).savefig = forged",
+                                 "plt.gcf().canvas.print_figure = forged"])
+@pytest.mark.parametrize("data", [b"not a png", PNG + b"\x1a\nforged"])
+def test_bytes_that_the_code_slips_into_a_figure_are_no_chart(execute, put, data):
+    code = FORGED.format(data=data) + put + "\nimport io\nfile = io.BytesIO()\nplt.gcf().savefig(file)\nprint(file.getvalue())"
+    result = execute(code, tree=None)
+    assert result["stdout"] == f"{data!r}\n"  # outside of hotcell's own drawing it works
+    chart = result["chart_base64"]
+    assert chart is None or base64.b64decode(chart).endswith(b"IEND\xaeB`\x82")
+
+
+def test_what_is_a_picture(execute):
+    drawn = base64.b64decode(execute(DRAW, tree=None)["chart_base64"])
+    assert png.is_picture(drawn)
+    for other in (b"", drawn[:8], drawn[:-1], drawn + b"x", drawn[:8] + drawn, drawn[:-12], drawn[:40] + b"!" + drawn[41:],
+                  b"GIF89a" + drawn, drawn[:33] + struct.pack(">I", 300) + b"tEXt" + b"x" * 300 + struct.pack(
+                      ">I", zlib.crc32(b"tEXt" + b"x" * 300)) + drawn[33:]):
+        assert not png.is_picture(other), other[:60]
+
+
 def test_the_first_open_figure_is_the_chart_whatever_was_saved_before(execute):
-    code = DRAW + "plt.figure(figsize=(1, 1)); plt.plot([3, 1]); plt.savefig('figures/small.png')"
+    code = DRAW + "plt.figure(figsize=(1, 1)); plt.plot([3, 1]); plt.savefig('/output/figures/small.png')"
     chart, plain = (base64.b64decode(execute(each, tree=None)["chart_base64"]) for each in (code, DRAW))
     assert chart[16:24] == plain[16:24]  # its width and height
 
@@ -204,8 +347,9 @@ def test_a_chart_whose_directory_leads_elsewhere_is_refused(execute, monkeypatch
     tampered(monkeypatch, change)
     with caplog.at_level(logging.WARNING, "hotcell.adapters.charts"):
         result = execute(DRAW, tree=None)
-    assert result["error"] is True and result["chart_base64"] is None and "Security: " in result["stderr"]
-    assert caplog.records
+    assert result["error"] is True and result["chart_base64"] is None
+    assert result["stderr"] == "Security: chart path escape attempt"
+    assert [record.levelname for record in caplog.records] == ["WARNING"] and "path escape attempt" in caplog.text
 
 
 def test_no_secret_is_in_the_cell(execute):
@@ -218,10 +362,10 @@ def test_no_secret_is_in_the_cell(execute):
 
 def test_output_is_redacted_and_short(execute):
     result = execute("print('api_key=abc123'); print('x' * 5000)\n"
-                     "import sys; print('postgres://u:p@h/db', file=sys.stderr)")
+                     "import sys; print('postgres://u:p@h/db MySQL://u:p@h/db', file=sys.stderr)")
     assert "abc123" not in result["stdout"] and "api_key=<REDACTED>" in result["stdout"]
     assert result["stdout"].endswith("\n... [OUTPUT TRUNCATED FOR SECURITY]") and len(result["stdout"]) < 2100
-    assert result["stderr"] == "postgres://<REDACTED>@<REDACTED>\n"
+    assert result["stderr"] == "postgres://<REDACTED>@<REDACTED> MySQL://<REDACTED>@<REDACTED>\n"
 
 
 def test_bytes_that_are_no_utf8(execute):
@@ -242,8 +386,9 @@ def test_a_link_in_the_working_directory_is_not_followed(execute, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "work" / "dir").mkdir(parents=True)
     (tmp_path / "work" / "dir" / "sub").symlink_to(tmp_path / "other")
-    execute("import os; os.mkdir('sub'); open('sub/x', 'w').write('kept')")
-    assert os.listdir(tmp_path / "other") == []
+    execute("import os; os.mkdir('/output/sub'); open('/output/sub/x', 'w').write('kept')")
+    execute("import os; os.unlink('sub'); os.mkdir('sub'); open('sub/x', 'w').write('kept')")
+    assert os.listdir(tmp_path / "other") == [] and os.listdir(tmp_path / "work" / "dir" / "sub") == ["x"]
 
 
 def test_runs_side_by_side(make):
@@ -253,14 +398,16 @@ def test_runs_side_by_side(make):
     assert [result["stdout"] for result in asyncio.run(all_of_them())] == ["0\n", "1\n", "2\n"]
 
 
-def test_a_cancelled_run_leaves_nothing(make, tmp_path):
-    work = tmp_path / "work" / "dir"
+def test_a_cancelled_run_leaves_nothing(make, tmp_path, monkeypatch):
+    work, temporary = tmp_path / "work" / "dir", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
 
     async def cancel():
         task = asyncio.ensure_future(make(tree="base").execute("while True: pass"))
-        while not list(work.glob("_sandbox_*")):
+        while not list(temporary.glob("hotcell-*/output")):
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.wait([task])
         return task.cancelled()
-    assert asyncio.run(cancel()) and os.listdir(work) == []
+    assert asyncio.run(cancel()) and os.listdir(work) == os.listdir(temporary) == []

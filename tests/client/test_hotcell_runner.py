@@ -80,10 +80,13 @@ def test_an_exception(runner):
     assert 'File "<sandbox>", line 2' in done.stderr
 
 
-@pytest.mark.parametrize("code", ["raise SystemExit(3)", "raise KeyboardInterrupt"])
-def test_what_is_no_exception_proper_fails_too(runner, code):
-    done = runner(f"print('before')\n{code}")
+@pytest.mark.parametrize("error", ["SystemExit", "SystemExit(0)", "SystemExit(3)", "SystemExit('bye')", "KeyboardInterrupt", "GeneratorExit"])
+def test_what_is_no_exception_proper_fails_too(runner, error):
+    done = runner(f"print('before')\nraise {error}")
     assert done.returncode == 1 and done.result["exit_code"] == 1 and done.stdout == "before\n"
+    assert done.stderr.startswith("Traceback (most recent call last):\n  File \"<sandbox>\", line 2")
+    assert done.stderr.splitlines()[-1].startswith(error.partition("(")[0])
+    assert len(done.result["code_paths"]) == 1  # nothing is lost
 
 
 def test_syntax_error(runner):
@@ -140,9 +143,46 @@ def test_frames_figures_and_code(runner, tmp_path):
     assert done.stdout == "3 /output pandas numpy True\n"
     kinds = sorted(os.path.basename(figure).split("_")[0] for figure in done.result["figure_paths"])
     assert kinds == ["fig", "plotly"]
-    code = done.output_dir / done.result["code_paths"][0]
+    paths = [Path(path) for path in (*done.result["figure_paths"], *done.result["code_paths"])]
+    assert all(path.is_absolute() and path.is_file() and path.parent.parent == done.output_dir for path in paths)
+    code = Path(done.result["code_paths"][0])
     assert stat.S_IMODE(code.stat().st_mode) == 0o600 and stat.S_IMODE(code.parent.stat().st_mode) == 0o700
     assert "# === LLM-generated analysis code below ===" in code.read_text()
+
+
+def widths(paths):
+    """Of PNG files."""
+    return [int.from_bytes(Path(path).read_bytes()[16:20], "big") for path in paths]
+
+
+def test_figures_are_listed_in_the_order_of_drawing(runner):
+    done = runner("import matplotlib.pyplot as plt\n"
+                  "for width in (5, 2, 4, 3):\n    plt.figure(figsize=(width, 2)); plt.plot([1])\n"
+                  "shown = go.Figure(go.Scatter(y=[1]))\nshown.show(); px.line(y=[1, 2]).show(); shown.show()\n", tree=None)
+    plotly, drawn = ([path for path in done.result["figure_paths"] if f"/{kind}_" in path] for kind in ("plotly", "fig"))
+    assert sorted(widths(drawn)) != widths(drawn) == sorted(widths(drawn), key=lambda w: [5, 2, 4, 3].index(round(w / 150))), widths(drawn)
+    lengths = [len(json.loads(Path(path).read_text())["data"][0]["y"]) for path in plotly]
+    assert lengths == [1, 2, 1]  # what is shown twice is there twice
+
+
+def test_paths_are_whole_if_the_directory_was_given_relative(runner, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = runner("1", output_dir="out")
+    assert Path(done.result["code_paths"][0]).parent == tmp_path / "out" / "code"
+
+
+def replicate(*arguments):
+    return subprocess.run([sys.executable, "-m", "hotcell.replicate", *arguments], capture_output=True, text=True, check=False,
+                          timeout=cells.PATIENCE, env={**os.environ, "PYTHONPATH": str(PACKAGE), "HOTCELL": str(cells.HOTCELL)})
+
+
+def test_saved_code_can_be_replicated_as_it_says(runner, tmp_path):
+    saved = runner("print(6 * 7)").result["code_paths"][0]
+    assert "python3 -m hotcell.replicate THIS_FILE" in Path(saved).read_text()
+    done = replicate("-o", str(tmp_path / "again"), saved)
+    assert done.returncode == 0 and "the same as then (ok)" in done.stdout, done
+    assert replicate(str(tmp_path / "missing.py")).returncode == 65
+    assert replicate().returncode == 64
 
 
 def test_a_runner_that_is_ended_takes_its_cell_along(base_tree, tmp_path):

@@ -370,6 +370,38 @@ def test_a_session_keeps_its_variables(session):
     assert text(session.tool("read_file", path="session-1/a.txt")) == "22"
 
 
+def test_files_go_into_an_open_session_and_come_back(session):
+    picture = base64.b64decode(b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+    assert text(session.tool("write_file", session="session-1", name="d/a.txt", text="é" * 40000)) == "session-1: d/a.txt has 80000 bytes"
+    session.tool("write_file", session="session-1", name="p.png", base64=base64.b64encode(picture).decode())
+    session.tool("write_file", session="session-1", name="b.bin", base64=base64.b64encode(b"\0\xff" * 9).decode())
+    in_session(session, "print(len(open('d/a.txt').read()), len(open('p.png', 'rb').read()))\nopen('left', 'w').write('by the program')")
+    assert text(session.tool("list_files", session="session-1")) == (
+        "b.bin  18 bytes  application/octet-stream\nd  directory\ngiven.txt  16 bytes  text/plain\nleft  14 bytes  application/octet-stream\n"
+        f"p.png  {len(picture)} bytes  image/png\n")
+    assert text(session.tool("list_files", session="session-1", of="d")) == "d/a.txt  80000 bytes  text/plain\n"
+    assert text(session.tool("read_file", session="session-1", path="left")) == "by the program"
+    part = session.tool("read_file", session="session-1", path="d/a.txt", offset=1)["content"]
+    assert part[0]["text"] == "é" * 32767 and part[1]["text"] == "bytes 2 to 65536 of 80000: go on with that offset", part[1]
+    (image,) = session.tool("read_file", session="session-1", path="p.png")["content"]
+    assert image["mimeType"] == "image/png" and base64.b64decode(image["data"]) == picture
+    (blob,) = session.tool("read_file", session="session-1", path="b.bin")["content"]
+    assert base64.b64decode(blob["resource"]["blob"]) == b"\0\xff" * 9
+    assert text(session.tool("remove_file", session="session-1", path="left")) == "session-1: it is gone"
+    assert "no such file" in session.refusal("read_file", session="session-1", path="left")
+    assert "session-1" not in text(session.tool("list_files", of="files"))
+
+
+def test_files_of_a_session_are_refused_where_there_is_none(session):
+    for path in ("../x", "/etc/passwd", ""):
+        assert "path" in session.refusal("write_file", session="session-1", name=path, text="1")
+    assert "no session 'session-2'" in session.refusal("list_files", session="session-2")
+    waits = session.send("tools/call", name="session_run", arguments={"session": "session-1", "code": "while True: pass"})
+    assert "session-1 is busy" in session.refusal("read_file", session="session-1", path="x")
+    session.tool("session_interrupt", session="session-1")
+    assert session.receive(waits)["result"]["isError"]
+
+
 @pytest.mark.parametrize("code, status, state, value", [
     ("import os\nx = 2\nos._exit(3)", "error", "rolled back to run 1", "1"),
     ("x = 2\nwhile True: pass", "timeout", "kept", "2"),

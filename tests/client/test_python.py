@@ -544,3 +544,10 @@ def test_a_cell_that_was_asked_to_outlives_its_caller(in_scratch):
 def test_outlive_is_not_for_a_daemon(in_scratch):
     with pytest.raises(hotcell.UsageError, match="outlive"):
         hotcell.run("1", outlive=True, socket="nowhere")
+
+
+@pytest.mark.parametrize("call, near", [(lambda: hotcell.run("1", timout=3), "timeout"), (lambda: hotcell.check("1", polcy="default"), "policy"),
+                                        (lambda: hotcell.Session(memroy="1G"), "memory"), (lambda: asyncio.run(hotcell.arun("1", input_="x")), "input")])
+def test_a_wrong_argument_names_the_near_one(call, near):
+    with pytest.raises(TypeError, match=f"did you mean '{near}'"):
+        call()

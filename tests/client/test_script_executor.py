@@ -1,6 +1,7 @@
 """ScriptExecutor: statistics scripts over one frame; the dicts and the messages of the executor that it replaces."""
 
 import base64
+import math
 import os
 import sys
 import threading
@@ -178,8 +179,58 @@ def test_summary_of_results():
         "statistics": {"mean": 1.5, "gone": pytest.approx(float("nan"), nan_ok=True),
                        "by": {"x": 2, "y": pytest.approx(float("nan"), nan_ok=True)}},
         "tests": {"t": {"p": 0.04}}, "plots_count": 1,
-        "key_findings": ["mean: 1.5", "by.x: 2", "t.p: 0.04"], "interpretation": "small"}
+        "key_findings": ["summary_statistics.mean: 1.5", "summary_statistics.by.x: 2", "test_results.t.p: 0.04"],
+        "interpretation": "small"}
     assert ScriptExecutor().extract_results_summary({})["key_findings"] == []
+
+
+def test_the_documented_example(execute, make):
+    outcome = execute("""
+import pandas as pd
+import numpy as np
+
+results['mean_A'] = df['A'].mean()
+results['sum_B'] = df['B'].sum()
+results['correlation'] = df['A'].corr(df['B'])
+
+plt.figure(figsize=(8, 6))
+plt.scatter(df['A'], df['B'])
+plt.title('A vs B')
+plt.show()
+
+print(f"Mean of A: {results['mean_A']}")
+""", pd.DataFrame({"A": [1, 2, 3], "B": [4, 5, 6]}))
+    assert outcome["error"] == "" and outcome["success"] and outcome["warnings"] == []
+    assert outcome["output"] == "Mean of A: 2.0\n"
+    assert [Path(plot).name for plot in outcome["plots"]] == outcome["results"]["plots"] == ["plot_1.png"]
+    summary = make().extract_results_summary(outcome["results"])
+    assert summary["key_findings"] == ["mean_A: 2.0", "sum_B: 15", "correlation: 1.0"] and summary["plots_count"] == 1
+
+
+def test_numbers_that_json_does_not_know_stay_numbers(execute, make):
+    outcome = execute("results['summary_statistics'] = {'m': 1, 'p': float('nan'), 'far': np.float64('inf'), 'note': 'text'}\n"
+                      "results['ratio'] = np.nan\nresults['row'] = np.array([1.0, np.nan])\nresults[3] = (float('nan'), None)\n"
+                      "results['none'] = None")
+    results = outcome["results"]
+    assert outcome["success"] and math.isnan(results["summary_statistics"]["p"]) and math.isnan(results["ratio"])
+    assert results["row"][0] == 1.0 and math.isnan(results["row"][1]) and math.isnan(results["3"][0])
+    assert results["none"] is None and results["3"][1] is None and results["summary_statistics"]["far"] == math.inf
+    assert make().extract_results_summary(results)["key_findings"] == ["summary_statistics.m: 1", "summary_statistics.far: inf"]
+
+
+@pytest.mark.parametrize(("code", "results"), [("del results", {}), ("results = 5", {}), ("results = {'mine': 1}", {"mine": 1}),
+                                               ("results = {'long': 'x' * 1000000}", {"long": "x" * 1000000})])
+def test_results_that_are_another_object(execute, code, results):
+    outcome = execute(code)
+    assert outcome["success"] and outcome["results"] == results
+
+
+@pytest.mark.parametrize("form", ["png", "jpg", "jpeg", "svg", "pdf"])
+def test_a_figure_that_is_saved_and_not_shown_is_listed_once(execute, form, tmp_path):
+    outcome = execute(f"plt.plot(df.a)\nplt.savefig(plots_dir + '/mine.{form}')")
+    assert outcome["error"] == "" and [Path(plot).name for plot in outcome["plots"]] == [f"mine.{form}"]
+    assert all(Path(plot).is_absolute() and Path(plot).is_file() for plot in outcome["plots"])
+    assert os.listdir(tmp_path / "sandbox" / "session" / "step" / "plots") == [f"mine.{form}"]
 
 
 def test_cleanup_keeps_the_newest(make, tmp_path):

@@ -48,7 +48,7 @@ def test_each_says_what_it_takes_and_whom_it_is_for():
     queries = {(method, path): set(query.split()) for method, path, _, query in ROUTES}
     for method, path, operation, parameters in operations():
         kind = kinds[method, as_route(path)]
-        assert ("requestBody" in operation) == (kind in ("BODY", "ORDER")), (method, path)
+        assert ("requestBody" in operation) == (kind in ("BODY", "ORDER", "PART")), (method, path)
         assert (operation.get("security") == [{}]) == (kind == "OPEN"), (method, path)
         assert {"401", "403", "429"} <= set(operation["responses"]) or kind == "OPEN", (method, path)
         assert {"400", "413", "431"} <= set(operation["responses"]), (method, path)

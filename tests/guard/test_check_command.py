@@ -479,8 +479,8 @@ def test_a_script_has_a_length():
 
 
 @pytest.mark.parametrize("code, wanted", [
-    ("open('x')", ["File operation detected: open"]), ("x.read()", ["File operation detected: read"]),
-    ("a.b.write(1)", ["File operation detected: write"]), ("file('x')", ["File operation detected: file"]),
+    ("open('x')", ["File operation detected: open("]), ("x.read()", ["File operation detected: read("]),
+    ("a.b.write(1)", ["File operation detected: write("]), ("file('x')", ["File operation detected: file("]),
     ("while True:\n break", ["Potential infinite loop detected"]),
     ("while 1: pass", ["Potential infinite loop detected"]),
     ("open('x')\nplt.savefig('y')", []), ("while x: pass", []), ("while 0: pass", []), ("reopen('x')", []),

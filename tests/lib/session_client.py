@@ -38,13 +38,13 @@ class Run:
 
 
 class Session:
-    def __init__(self, *options, policy=None, user=None, tree="base", env=None):
+    def __init__(self, *options, policy=None, user=None, tree="base", env=None, hotcell=None):
         self.user = user or cells.caller()
         self.directory = cells.new_directory(self.user)
         self.output = self.directory / "out"
         given = {str(option).partition("=")[0] for option in options}
         bounds = [f"{name}={value}" for name, value in cells.BOUNDS.items() if name not in given]
-        command = [cells.HOTCELL, "session", *bounds, "-t", cells.tree_path(tree), "-o", self.output, *options]
+        command = [hotcell or cells.HOTCELL, "session", *bounds, "-t", cells.tree_path(tree), "-o", self.output, *options]
         if policy:
             command += ["-p", policy]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1057,3 +1057,21 @@ signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     assert subprocess.run(["/usr/bin/python3", "-c", "import os; os.kill(os.getpid(), 18)"], check=False).returncode == 0
     with session_client.Session(policy="none") as session:
         assert session.run(code).value == [None, "Operation not permitted"]
+
+
+def test_environment_variables_of_a_run_are_its_own(base_tree):  # pylint: disable=unused-argument
+    look = "import os, time\n[[os.environ.get(name) for name in ('A', 'B', 'TZ')], time.tzname[0]]"
+    with session_client.Session("--env=A=session", "--env=TZ=UTC") as session:
+        assert session.run(look).value == [["session", None, "UTC"], "UTC"]
+        assert session.run(look, env={"A": "run", "B": "b", "TZ": "EST5"}).value == [["run", "b", "EST5"], "EST"]
+        assert session.run(look).value == [["session", None, "UTC"], "UTC"]
+        assert session.run("os.environ['B'] = 'kept'", env={"B": "run"}).status == "ok"
+        assert session.run(look).value == [["session", "kept", "UTC"], "UTC"]
+        killed = session.run("while True: pass", env={"A": "killed"}, limits=SHORT)
+        assert killed.state == "rolled back to run 5" and session.run(look).value[0][0] == "session"
+        for wrong in ({"PATH": "x"}, {"A": 7}, {"a b": "c"}, {"LD_PRELOAD": "x"}):
+            session.ask({"run": {"code": "1", "env": wrong}})
+            assert session.answer()["event"] in ("error", "result")
+    with session_client.Session("--env-count=0") as session:
+        refused = session.run("1", env={"A": "x"})
+        assert refused.status == "rejected", refused

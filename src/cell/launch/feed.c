@@ -43,6 +43,8 @@ static _Noreturn void send_stream(int to, int from)
 {
     static char chunk[1 << 16];
     struct hc_error gone;
+    struct pollfd first = {.fd = from, .events = POLLIN};
+    (void)poll(&first, 1, -1); /* a FIFO that no process has opened to write would seem to be at its end */
     for (;;) {
         ssize_t n = TEMP_FAILURE_RETRY(read(from, chunk, sizeof chunk));
         if (n < 0 && errno == EAGAIN) { /* the caller set O_NONBLOCK, and shares it */

@@ -25,8 +25,7 @@ static int64_t room_for_copies(const struct hc_limits *limits)
     return limits->memory ? MIN(room, limits->memory / PART) : room;
 }
 
-/* May a copy in /output have this name? No name that hotcell uses itself, and no hidden file's. */
-static bool is_usable(const char *name, const struct hc_policy *policy)
+bool hc_launch_is_name(const char *name, const struct hc_policy *policy)
 {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -34,15 +33,27 @@ static bool is_usable(const char *name, const struct hc_policy *policy)
     return *name && *name != '.' && strlen(name) <= MOST_NAME && !hc_collect_reserves(name, policy);
 }
 
-/* Make the file as the guest's uid: the file system is mounted with that one id. */
+/* The file system is mounted with the guest's ids alone. */
+struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l)
+{
+    struct hc_own_ids own = {.gid = setfsgid(l->ids.gid)};
+    own.uid = setfsuid(l->ids.uid);
+    return own;
+}
+
+void hc_launch_become_launcher(struct hc_own_ids own)
+{
+    int error = errno;
+    (void)setfsuid((uid_t)own.uid);
+    (void)setfsgid((gid_t)own.gid);
+    errno = error;
+}
+
 int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode)
 {
-    int before_uid = setfsuid(l->ids.uid), before_gid = setfsgid(l->ids.gid);
+    const struct hc_own_ids own = hc_launch_become_guest(l);
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    int error = errno;
-    (void)setfsgid((gid_t)before_gid);
-    (void)setfsuid((uid_t)before_uid);
-    errno = error;
+    hc_launch_become_launcher(own);
     return fd;
 }
 
@@ -93,7 +104,7 @@ int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
         return 0;
     for (size_t i = 0; i < l->plan.input_count; i++) {
         const char *name = l->m->inputs[i].file;
-        if (is_usable(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
+        if (hc_launch_is_name(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
             return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
     }
     return 0;

@@ -147,8 +147,18 @@ int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *e
 /* With the cell built, and before its program starts: copy inputs into its /output, in capped mode, under
  * the names of their files, as far as there is room. (input_copies.c) */
 int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err);
+/* May an input have this name in /output? Not one that hotcell uses itself, and none that is hidden. */
+bool hc_launch_is_name(const char *name, const struct hc_policy *policy);
 /* Create a file in a tmpfs of the cell, as the guest's uid. Returns a descriptor, or -1 with errno set. */
 int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode);
+
+/* Take the guest's ids for files, which alone may make names in a tmpfs of the cell, and without root's rights;
+ * and the launcher's own ones back, which leaves errno as it is. */
+struct hc_own_ids {
+    int uid, gid;
+};
+struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l);
+void hc_launch_become_launcher(struct hc_own_ids own);
 
 /* After an early exit (early_exit.h): give the dying cell's resources back to `p`, whose owner finishes
  * them. (parked.c) */

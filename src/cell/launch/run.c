@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,7 @@ void hc_launch_finish(struct hc_launch *l)
     hc_inbox_finish(&l->sup.inbox);
     hc_buf_finish(&l->sup.checked);
     hc_figure_list_finish(&l->sup.drawn);
+    hc_input_copies_finish(&l->copies);
     /* The pages of these tmpfs are charged to the cgroup, so close them before it is removed. */
     hc_close_fd(&l->space_fd);
     hc_close_fd(&l->output_fd);
@@ -458,6 +460,16 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
     return rc;
 }
 
+static int write_runner_result(struct hc_run *r, const struct hc_manifest *m, struct hc_error *err)
+{
+    char real[PATH_MAX];
+    const char *dir = r->dest.path[0] == '/' || !realpath(r->dest.path, real) ? r->dest.path : real;
+    hc_autobuf text = {0};
+    if (hc_manifest_print_runner(m, dir, &text, err) < 0)
+        return -1;
+    return hc_dest_write(&r->dest, "_sandbox_result.json", text.data, text.len, err);
+}
+
 int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
                           struct hc_buf *text, struct hc_error *err)
 {
@@ -472,10 +484,7 @@ int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *k
         return -1;
     if (!r->job->runner_form)
         return 0;
-    hc_autobuf older = {0};
-    if (hc_manifest_print_runner(m, &older, err) < 0)
-        return -1;
-    return hc_dest_write(&r->dest, "_sandbox_result.json", older.data, older.len, err);
+    return write_runner_result(r, m, err);
 }
 
 void hc_run_finish(struct hc_run *r)

@@ -34,7 +34,8 @@ static void append_header(struct hc_buf *out, const struct hc_job *job, const st
     (void)hc_buf_str(
         out, "\".\n"
              "  2. Keep this file, the .json file beside it, and the data named below in their places.\n"
-             "  3. Run: hotcell replay THIS_FILE\n\n"
+             "  3. Run: hotcell replay THIS_FILE\n"
+             "     or: python3 -m hotcell.replicate THIS_FILE\n\n"
              "Pre-loaded DataFrames:\n");
     for (size_t i = 0; i < job->input_count; i++) {
         if (job->inputs[i].format == HC_INPUT_PATH)

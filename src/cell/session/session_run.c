@@ -1,3 +1,4 @@
+#include "cell/session/session_files.h"
 #include "cell/session/session_parts.h"
 
 #include "base/fd.h"
@@ -485,21 +486,12 @@ static void settle_state(struct hc_session *s, struct hc_session_result *r)
     r->back_to = s->run_number;
 }
 
-int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
-                        struct hc_session_result *r, struct hc_error *err)
+/* Do the run, whose inputs are in their places; `since_us`: when it began. */
+static int run_placed(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                      struct hc_session_result *r, int64_t since_us, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    int64_t since_us = hc_now_us();
     bool passed = false;
-    hc_session_reset(s, r->m, policy);
-    if (describe_run(s, job, policy, r->m, err) < 0)
-        return -1;
-    if (hc_launch_check_size(job, policy, r->m)) {
-        r->state = HC_STATE_KEPT;
-        r->m->exit_code = hc_status_exit(r->m->status);
-        hc_clock_text(s->clock_ahead_ns, r->m->finished);
-        return 0;
-    }
     int rc = hc_session_open_pipes(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
     if (rc > 0)
         end_unchecked(s, r);
@@ -521,4 +513,26 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     s->run_began_ns = next_stamp(r->m);
     settle_state(s, r);
     return 0;
+}
+
+int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                        struct hc_session_result *r, struct hc_error *err)
+{
+    const int64_t since_us = hc_now_us();
+    struct hc_job placed = *job; /* members borrowed */
+    hc_autobuf given = {0};
+    hc_session_reset(s, r->m, policy);
+    if (describe_run(s, job, policy, r->m, err) < 0)
+        return -1;
+    if (hc_launch_check_size(job, policy, r->m)) {
+        r->state = HC_STATE_KEPT;
+        r->m->exit_code = hc_status_exit(r->m->status);
+        hc_clock_text(s->clock_ahead_ns, r->m->finished);
+        return 0;
+    }
+    if (hc_session_place_inputs(s, job, &given, err) < 0)
+        return -1;
+    if (given.len)
+        placed.given = given.data;
+    return run_placed(s, &placed, policy, r, since_us, err);
 }

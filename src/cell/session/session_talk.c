@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cell/session/session_files.h"
 #include "cell/session/session_out.h"
 #include "policy/options.h"
 #include "wire/events.h"
@@ -346,6 +347,27 @@ static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *
     return 0;
 }
 
+/* Answers with "done" and the members of the file or files. */
+static int serve_files(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+{
+    (void)j;
+    hc_autobuf members = {0};
+    hc_autobuf line = {0};
+    char state[64];
+    int rc = hc_session_serve_files(c->session, node, &members, err);
+    if (rc != 0)
+        return rc;
+    (void)hc_buf_fmt(&line, "{\"event\": \"done\", \"request\": \"%s\", \"state\": \"%s\"", node->string,
+                     state_text(hc_session_state_of(c->session), state));
+    (void)hc_buf_add(&line, members.data, members.len);
+    (void)hc_buf_str(&line, "}");
+    if (line.failed)
+        return hc_fail(err, ENOMEM, "%s", node->string);
+    hc_outlet_line(&c->out, line.data);
+    c->failed |= c->out.failed;
+    return 0;
+}
+
 static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     (void)c, (void)j;
@@ -361,6 +383,9 @@ static const struct {
     {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
     {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
     {"stream", serve_stream, true},      {"close", serve_close, true},
+    {"write_file", serve_files, false},  {"read_file", serve_files, false},
+    {"list_files", serve_files, false},  {"stat_file", serve_files, false},
+    {"remove_file", serve_files, false},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:

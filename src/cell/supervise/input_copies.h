@@ -9,22 +9,25 @@
 #include <sys/stat.h>
 
 struct hc_input_copy {
-    const char *name; /* of the file in /output; borrowed from the job's spec */
+    char *name; /* path of the file below /output; owned */
     ino_t inode;
     off_t size;               /* bytes */
     struct timespec modified; /* time of the last change of its content, which is older than the cell */
     struct timespec changed;  /* time of the last change of its inode: a program cannot set this one back */
 };
 
+#define HC_INPUT_COPIES 1024 /* most copies that are noted: a file beyond them counts as the program's */
+
 struct hc_input_copies {
-    struct hc_input_copy list[HC_MAX_INPUTS];
-    size_t count;
+    struct hc_input_copy *list; /* owned */
+    size_t count;               /* used entries of `list` */
 };
 
 /* Notes a copy, which is open at `fd`, with the time `modified` or, if that is later, one before this second.
- */
+ * It replaces an earlier one of the same name. */
 int hc_input_copies_add(struct hc_input_copies *c, const char *name, int fd, struct timespec modified,
                         struct hc_error *err);
+void hc_input_copies_finish(struct hc_input_copies *c);
 
 /* Is the file `path` of /output, with this `st`, a copy that the program has not changed? */
 bool hc_input_copies_have(const struct hc_input_copies *c, const char *path, const struct stat *st);

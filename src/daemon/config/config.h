@@ -18,6 +18,9 @@
 #define HC_MAX_SESSIONS 1024                /* most open sessions of a daemon */
 #define HC_MAX_TEXT     ((int64_t)16 << 20) /* most bytes of each text of a result; see hc_job_check_texts */
 
+#define HC_UPLOADS_DIR                                                                                       \
+    "uploads" /* below the state directory: what tenants have sent in parts (upload_store.h) */
+
 #define HC_TENANT_NAME  65                 /* 64 letters, digits, '.', '_', '-', and a NUL */
 #define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */
 
@@ -92,6 +95,7 @@ struct hc_config {
     int64_t local;                   /* enum hc_local_users: the tenant of a uid that no tenant names */
     int64_t retention_ms;            /* how long finished jobs are kept, in ms */
     int64_t retention_bytes;         /* most bytes of finished jobs' results */
+    int64_t uploads_ms;              /* how long an upload that is not used is kept, in ms */
     int64_t http_body;               /* most bytes of one request's body */
     int64_t http_bodies;             /* most bytes of all requests' bodies together */
     int64_t http_headers;            /* most bytes of one request's line and headers */

@@ -11,6 +11,7 @@ hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
 hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
 hc_handler hc_post_request, hc_interrupt_session;
 hc_handler hc_get_session_file, hc_answer_session_tool;
+hc_handler hc_post_upload, hc_list_uploads, hc_get_upload, hc_delete_upload, hc_finish_upload, hc_post_part;
 hc_handler hc_list_policies, hc_get_policy, hc_get_card;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
 hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_list_tenants, hc_admin_hold,
@@ -36,6 +37,12 @@ enum hc_event_form hc_wanted_events(const struct hc_exchange *x);
 /* Stream the exchange's task as events, from its beginning, or behind the header Last-Event-ID, to its end.
  */
 int hc_stream_events(struct hc_exchange *x);
+
+/* The body of hc_post_part, as it comes (upload_routes.c): begin with it, -1: `why`; add bytes, or set
+ * x->refused; end, whether it is whole or not. */
+int hc_part_begin(struct hc_exchange *x, struct hc_tenant *t, struct hc_problem *why);
+void hc_part_add(struct hc_exchange *x, const char *data, size_t len);
+void hc_part_end(struct hc_exchange *x);
 
 /* Answer with the file x->rest below the directory of results of x->id. */
 int hc_reply_file(struct hc_exchange *x);

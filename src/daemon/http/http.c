@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "daemon/http/handlers.h"
 #include "daemon/http/request.h"
 
 #include <arpa/inet.h>
@@ -388,6 +389,7 @@ static void exchange_destroy(struct hc_exchange *x)
         hc_events_finish(&task->events);
     hc_task_unref(task);
     drop_body(x);
+    hc_part_end(x); /* the client has gone: what came of the part stays */
     drop_answer(x);
     free(x->rest);
     c->exchange = NULL;
@@ -530,12 +532,18 @@ static int64_t most_body(const struct hc_exchange *x)
 {
     switch (x->route->kind) {
     case HC_ROUTE_BODY:
+    case HC_ROUTE_PART:
         return x->dispatch->config.http_body;
     case HC_ROUTE_ORDER:
         return MAX_ORDER;
     default:
         return 0;
     }
+}
+
+static const char *expected_type(const struct hc_exchange *x)
+{
+    return x->route->kind == HC_ROUTE_PART ? "application/octet-stream" : "application/json";
 }
 
 /* Refuses a request for reasons that are known from its head. */
@@ -559,8 +567,8 @@ static void look_at_head(struct hc_exchange *x, const char *method, const char *
     if (length && strtoull(length, NULL, 10) > (unsigned long long)most)
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body of %.20s bytes, and at most %lld are taken",
                        length, (long long)most);
-    else if (most && type && strncasecmp(type, "application/json", 16) != 0)
-        hc_problem_set(&x->refused, HC_PROBLEM_MEDIA_TYPE, "expected application/json, got %.100s", type);
+    else if (most && type && strncasecmp(type, expected_type(x), strlen(expected_type(x))) != 0)
+        hc_problem_set(&x->refused, HC_PROBLEM_MEDIA_TYPE, "expected %s, got %.100s", expected_type(x), type);
     x->body.max = (size_t)most;
 }
 
@@ -583,6 +591,18 @@ static int begin_exchange(struct hc_http *h, struct MHD_Connection *mhd, const c
      * connection instead of the answer. */
     return x->closing || x->refused.kind == HC_PROBLEM_TOO_LARGE ? hc_reply_problem(x, &x->refused, NULL)
                                                                  : MHD_YES;
+}
+
+/* Takes bytes of a part, for whose first ones the caller has to be let in once more: a connection may have
+ * named several tenants. */
+static void take_part(struct hc_exchange *x, const char *data, size_t len)
+{
+    struct hc_tenant *tenant;
+    if (x->refused.kind != HC_PROBLEM_NONE)
+        return;
+    if (!x->upload && (!is_let_in(x, &tenant, &x->refused) || hc_part_begin(x, tenant, &x->refused) < 0))
+        return;
+    hc_part_add(x, data, len);
 }
 
 static void take_body(struct hc_exchange *x, const char *data, size_t len)
@@ -631,7 +651,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
         return (enum MHD_Result)begin_exchange(h, mhd, method, path, version, context);
     if (*len == 0)
         return (enum MHD_Result)(x->answered ? MHD_YES : answer_request(x));
-    take_body(x, data, *len);
+    if (x->route && x->route->kind == HC_ROUTE_PART)
+        take_part(x, data, *len);
+    else
+        take_body(x, data, *len);
     *len = 0;
     return MHD_YES;
 }

@@ -59,6 +59,8 @@ struct hc_exchange {
     char *rest;                       /* what stands for {rest} in the path; owned; NULL: none */
     bool is_head;                     /* the method is HEAD */
     struct hc_buf body;               /* of the request, as far as it has come; owned */
+    struct hc_upload *upload;         /* whose part the body is, while it comes; borrowed; NULL: none */
+    int64_t part_bytes;               /* bytes of that part so far */
     int64_t body_held;   /* bytes of `body` that count as request memory until the handler has returned */
     int64_t answer_held; /* bytes of the answer that count as request memory until the client has them */
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
@@ -143,6 +145,7 @@ struct hc_route {
     enum {
         HC_ROUTE_PLAIN, /* for tenants, without a body */
         HC_ROUTE_BODY,  /* for tenants, with a body */
+        HC_ROUTE_PART,  /* for tenants; the body is a part of an upload, and goes to the disk */
         HC_ROUTE_OPEN,  /* for every client, who need not be a tenant */
         HC_ROUTE_ADMIN, /* for administrators; the handler gets no tenant */
         HC_ROUTE_ORDER, /* for administrators, with a short body */
@@ -152,6 +155,7 @@ struct hc_route {
     /* These tell the routes of one handler apart. */
     const char *ask;    /* the name of the request in the language of the session's process */
     const char *member; /* the member of the body that is passed on; NULL: the whole body */
+    bool silent;        /* it has no events, only an answer */
     bool undo;          /* the order takes back another order: release a tenant, resume the daemon */
 };
 

@@ -115,7 +115,7 @@ int hc_delete_session(struct hc_exchange *x, struct hc_tenant *t)
 
 static bool wants_events(const struct hc_exchange *x)
 {
-    return hc_wanted_events(x) != HC_EVENTS_NOT;
+    return !x->route->silent && hc_wanted_events(x) != HC_EVENTS_NOT;
 }
 
 /* Sends {"NAME": body} to the session's process, which checks it and reports errors; the body cannot name a

@@ -30,7 +30,7 @@ static int checkpoint_until_failure(struct hc_error *err)
         return -1;
     int rc = hc_drop_rights(err); /* the process has opened all files that it needs */
     if (rc == 0)
-        rc = hc_sandbox_enter(err);
+        rc = hc_sandbox_enter(-1, err);
     while (rc == 0) {
         if (has_news(&seen) && (rc = hc_ledger_checkpoint(ledger, err)) < 0)
             break; /* an end this early tells the manager that the process cannot do its work */

@@ -162,7 +162,7 @@ static int found[COUNT];
 static void attempt_all(int out)
 {
     struct hc_error err;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || hc_sandbox_enter(&err) < 0)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || hc_sandbox_enter(-1, &err) < 0)
         _exit(1);
     for (size_t i = 0; i < COUNT; i++)
         found[i] = rows[i].attempt();

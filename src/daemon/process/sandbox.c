@@ -17,9 +17,23 @@
 /* Rights that the front keeps: it reads policies, trees and results. */
 #define READING ((uint64_t)(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR))
 
-/* Refuses every access to files except reading: the ruleset handles all other rights and has no rule that
- * grants one. */
-static int close_files(struct hc_error *err)
+/* What may be done in the directory of uploads. */
+#define UPLOADING                                                                                            \
+    ((uint64_t)(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |                                \
+                LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE))
+
+static int open_uploads(int ruleset, int uploads_fd, uint64_t handled, struct hc_error *err)
+{
+    const struct landlock_path_beneath_attr rule = {.allowed_access = UPLOADING & handled,
+                                                    .parent_fd = uploads_fd};
+    if (uploads_fd >= 0 && syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+        return hc_fail(err, errno, "landlock_add_rule");
+    return 0;
+}
+
+/* Refuses every access to files except reading, and what is done in the directory of uploads: the ruleset handles all
+ * other rights and has no other rule that grants one. */
+static int close_files(int uploads_fd, struct hc_error *err)
 {
     int abi = hc_landlock_abi();
     if (abi < 1)
@@ -28,6 +42,8 @@ static int close_files(struct hc_error *err)
     hc_autofd ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
     if (ruleset < 0)
         return hc_fail(err, errno, "landlock_create_ruleset");
+    if (open_uploads(ruleset, uploads_fd, handled, err) < 0)
+        return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
         return hc_fail(err, errno, "landlock_restrict_self");
     return 0;
@@ -114,12 +130,21 @@ static int add_rules(scmp_filter_ctx filter)
     return rc;
 }
 
-static int filter_calls(struct hc_error *err)
+/* Names in the directory of uploads, where Landlock lets them be changed. */
+static int add_upload_rules(scmp_filter_ctx filter)
+{
+    int rc = allow(filter, "unlinkat", 0, NULL);
+    return rc < 0 ? rc : allow(filter, "renameat", 0, NULL);
+}
+
+static int filter_calls(bool uploads, struct hc_error *err)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
     if (!filter)
         return hc_fail(err, ENOMEM, "filter system calls");
     int rc = add_rules(filter);
+    if (rc == 0 && uploads)
+        rc = add_upload_rules(filter);
     if (rc == 0)
         rc = seccomp_load(filter);
     seccomp_release(filter);
@@ -134,9 +159,9 @@ static int prove(struct hc_error *err)
     return hc_fail(err, 0, "the filter of system calls is not on");
 }
 
-int hc_sandbox_enter(struct hc_error *err)
+int hc_sandbox_enter(int uploads_fd, struct hc_error *err)
 {
-    if (close_files(err) < 0 || filter_calls(err) < 0)
+    if (close_files(uploads_fd, err) < 0 || filter_calls(uploads_fd >= 0, err) < 0)
         return -1;
     return prove(err);
 }

@@ -2,6 +2,7 @@
 #ifndef HC_DAEMON_QUEUE_DISPATCH_H
 #define HC_DAEMON_QUEUE_DISPATCH_H
 
+#include "daemon/queue/upload_store.h"
 #include "daemon/config/config.h"
 #include "daemon/process/trees.h"
 #include "daemon/queue/counters.h"
@@ -46,6 +47,7 @@ struct hc_dispatch {
     int64_t restored;   /* number of jobs that an earlier daemon had accepted */
     bool ledger_fails;  /* notes cannot be written: the front tries again only once a tick */
     int results_fd;     /* directory that has a directory of results for each job; owned */
+    struct hc_upload_store uploads; /* content for inputs that tenants have sent in parts; owned */
     const struct hc_trees *trees;                   /* borrowed */
     char removals[HC_DISPATCH_REMOVALS][HC_JOB_ID]; /* jobs whose results no worker was told to remove yet */
     size_t removal_count;                           /* used entries of `removals` */

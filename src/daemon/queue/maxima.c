@@ -1,5 +1,6 @@
 #include "daemon/queue/maxima.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "cell/policies.h"
 #include "daemon/queue/dispatch.h"
@@ -129,6 +130,24 @@ static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const 
     return check_tree(t, effective.tree, why);
 }
 
+/* The uploads that a request names have to be the tenant's, and finished. Their age begins anew. */
+static int check_uploads(const struct hc_dispatch *d, const struct hc_tenant *t, const struct hc_job *job,
+                         const struct hc_uploads *uploads, struct hc_problem *why)
+{
+    for (size_t i = 0; i < uploads->count; i++) {
+        const char *id = uploads->list[i].upload;
+        struct hc_upload *u = id ? hc_upload_find(&d->uploads, t, id) : NULL;
+        if (id && (!u || !u->finished)) {
+            hc_problem_set(why, HC_PROBLEM_SPEC, "inputs.%s.upload: %s '%s'", job->inputs[i].name,
+                           u ? "not finished: the upload" : "there is no upload", id);
+            return -1;
+        }
+        if (u)
+            u->used = hc_wall_ms();
+    }
+    return 0;
+}
+
 int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const struct hc_tenant *t,
                      bool session, struct hc_checked *out, struct hc_problem *why)
 {
@@ -146,6 +165,8 @@ int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const str
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
     else
         rc = check_limits(d, t, &job, &out->memory, why);
+    if (rc == 0)
+        rc = check_uploads(d, t, &job, &uploads, why);
     if (rc == 0)
         (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
     hc_uploads_finish(&uploads);

@@ -18,16 +18,17 @@ from .jobs import acard, acheck, arun, averify, card, check, run, verify
 from .launcher import find_binary
 from .results import (Check, Denial, Error, Figure, File, Finding, Rejection, Repr, Result, Returned, Stream, Usage)
 from .session import AsyncSession, Run, Session, SessionEnded
+from .session_files import AsyncSessionFiles, SessionFile, SessionFiles
 from .tools import Tool
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Admin", "AsyncAdmin", "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "AsyncSession", "AuthProblem", "Check",
+    "Admin", "AsyncAdmin", "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "AsyncSession", "AsyncSessionFiles", "AuthProblem", "Check",
     "CommandError", "Daemon", "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error", "Figure", "File",
     "Finding", "HotcellError", "InputError", "InputProblem", "Job", "JobError", "LaunchFailed", "LaunchProblem",
     "NeedsSession", "NotFound", "NotInstalled", "PolicyError", "PolicyProblem", "Problem", "QuotaProblem", "Rejection",
-    "Repr", "Result", "Returned", "Run", "Session", "SessionEnded", "Stream", "TamperedError", "Tool", "Usage", "UsageError",
+    "Repr", "Result", "Returned", "Run", "Session", "SessionEnded", "SessionFile", "SessionFiles", "Stream", "TamperedError", "Tool", "Usage", "UsageError",
     "acard", "acheck", "arun", "averify", "card", "check", "find_binary", "run", "verify",
 ]
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, FrozenSet, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote_from_bytes, urlencode
 
-from .errors import DaemonLost, DaemonUnavailable, JobError, NotFound, Problem, UsageError, problem_of, unexpected
+from .errors import DaemonLost, DaemonUnavailable, HotcellError, JobError, NotFound, Problem, UsageError, problem_of, unexpected
 from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Large, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Toolbox, Tools, failure_of, tools_by_name
+from .uploads import Body, forgotten, settled
 from .wire import (Answer, Aside, Call, Connection, Flow, Notify, Place, adrive, aresult_of, begun, drive, events, exchange, find_place, request,
                    result_of, watched)
 
@@ -51,20 +52,22 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
             inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None,
             env: Optional[Mapping[str, str]] = None, limits: Optional[Mapping[str, "Amount"]] = None,
             timeout: Optional["Amount"] = None, memory: Optional["Amount"] = None, returns: Optional[Sequence[str]] = None,
-            persist_code: bool = False, interface: str = "python", tools: Optional[Toolbox] = None, **plain: Any) -> bytes:
-    """The body of a request: a spec as JSON, with the contents of its inputs. `plain` are arguments of hotcell.run that are
+            persist_code: bool = False, interface: str = "python", tools: Optional[Toolbox] = None, **plain: Any) -> Union[bytes, Body]:
+    """The body of a request: a spec as JSON, with the contents of its inputs, unless they are large. `plain` are arguments of hotcell.run that are
     members of a spec as they are."""
+    large: Large = {}
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
     spec = {
         **plain, "code": code, "policy": policy, "tree": None if tree is None else path_of(tree, "tree"),
         "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None,
-        "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs) or None,
+        "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs, large) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
         "return": returns_of(returns) or None,
         "stdin": stdin_of(input), "args": list_of(args, "args") or None, "env": mapping_of(env, "env") or None,
     }
-    return to_json({name: value for name, value in spec.items() if value is not None}, "spec").encode("utf-8", "surrogatepass")
+    body = Body({name: value for name, value in spec.items() if value is not None}, large)
+    return body if large else body.encoded()
 
 
 _TAKEN = {"run": {"output_dir", "on_event", "tools", "check"}, "submit": {"key", "tools"}, "session": {"output_dir", "tools"}}
@@ -77,7 +80,7 @@ def spec_arguments() -> FrozenSet[str]:
     return frozenset(inspect.signature(run).parameters) - {"code", "tools", *NOT_IN_SPECS}
 
 
-def _body(method: str, code: Optional[str], tools: Optional[Toolbox], spec: Mapping[str, Any]) -> bytes:
+def _body(method: str, code: Optional[str], tools: Optional[Toolbox], spec: Mapping[str, Any]) -> Union[bytes, Body]:
     """The body of the request of `method`. TypeError: `spec` has an argument that a daemon does not take."""
     known = spec_arguments()
     for name in spec:
@@ -88,7 +91,7 @@ def _body(method: str, code: Optional[str], tools: Optional[Toolbox], spec: Mapp
     return spec_of(code, tools=tools, **spec)
 
 
-def _session_body(method: str, session_id: Optional[str], tools: Toolbox, spec: Mapping[str, Any]) -> Optional[bytes]:
+def _session_body(method: str, session_id: Optional[str], tools: Toolbox, spec: Mapping[str, Any]) -> Union[None, bytes, Body]:
     """The body of the request that begins a session. None: the session of this id is there already."""
     if session_id is None:
         return _body(method, None, tools, spec)
@@ -210,10 +213,23 @@ def _answer_flow(place: Place, path: str, call: Call) -> Flow:
             yield from begun(exchange(place, "POST", path, failure_of(error)))
 
 
-def run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
+def run_flow(place: Place, body: Union[bytes, Body], output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
              tools: Optional[Toolbox] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
     make_ready(output_dir)
+    uploads: List[str] = []
+    try:
+        sent = yield from settled(place, body, uploads)
+        result = yield from _run_flow(place, sent, output_dir, listener, tools)
+    except HotcellError:
+        yield from forgotten(place, uploads)
+        raise
+    yield from forgotten(place, uploads)
+    return result
+
+
+def _run_flow(place: Place, body: bytes, output_dir: Optional["PathLike"], listener: Optional[Listener],
+              tools: Optional[Toolbox]) -> Flow:
     end = _End(place, listener, tools)
     with end.known():
         try:
@@ -273,9 +289,11 @@ def json_flow(place: Place, method: str, path: str, body: Any = None,
         raise DaemonLost(f"{place.name}: the answer is no JSON") from error
 
 
-def _submit_flow(place: Place, body: bytes, key: Optional[str]) -> Flow:
+def _submit_flow(place: Place, body: Union[bytes, Body], key: Optional[str]) -> Flow:
+    """Submit a job. Its uploads stay: it may have to wait for its turn."""
     headers = {"Prefer": "respond-async", **({} if key is None else {"Idempotency-Key": key})}
-    job = yield from json_flow(place, "POST", "/v1/jobs", body, headers)
+    sent = yield from settled(place, body, [], key is not None)
+    job = yield from json_flow(place, "POST", "/v1/jobs", sent, headers)
     named_id(place, job, "job_id")
     return job
 

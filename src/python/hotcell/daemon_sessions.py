@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Run, SessionEnded, run_of, run_spec, run_specs
+from .session_files import AsyncSessionFiles, SessionFiles, Steps
 from .temporary import Temporary
 from .tools import Toolbox
 from .turns import Turn
+from .uploads import Body, forgotten, settled
 from .wire import Flow, Place, aresult_of, events, result_of, unhurried, watched
 
 if TYPE_CHECKING:
@@ -21,10 +23,19 @@ if TYPE_CHECKING:
 Program = Union[str, Mapping[str, Any]]
 
 
-def session_flow(place: Place, session_id: Optional[str], body: Optional[bytes]) -> Flow:
+def session_flow(place: Place, session_id: Optional[str], body: Union[None, bytes, Body]) -> Flow:
     """Returns the daemon's record of the session `session_id`, or of the new session that `body` asks for."""
     if session_id is None:
-        return (yield from json_flow(place, "POST", "/v1/sessions", body))
+        uploads: List[str] = []
+        assert body is not None
+        try:
+            sent = yield from settled(place, body, uploads)
+            info = yield from json_flow(place, "POST", "/v1/sessions", sent)
+        except HotcellError:
+            yield from forgotten(place, uploads)
+            raise
+        yield from forgotten(place, uploads)  # its cell has its inputs
+        return info
     return (yield from json_flow(place, "GET", f"/v1/sessions/{quoted(session_id, 'session_id')}"))
 
 
@@ -108,6 +119,16 @@ class _SessionFlows:
             results.append((yield from self._take(each)))
         return results
 
+    def _files(self, steps: Steps) -> Flow:
+        with contextlib.closing(steps):
+            answer: Any = None
+            while True:
+                try:
+                    name, members = steps.send(answer)
+                except StopIteration as done:
+                    return done.value
+                answer = yield from self._post(f"workdir/{name.partition('_')[0]}", members)
+
     def _close(self) -> Flow:
         if self.manifest is not None:
             return
@@ -130,13 +151,19 @@ class DaemonSession(_SessionFlows):
     with a Problem whose `retry` is "not_started". interrupt() waits for no turn.
     """
 
+    @property
+    def files(self) -> SessionFiles:
+        """The files of the session's working directory, as of Session. Whatever another process does with the session at the
+        time is a Problem whose `retry` is "not_started"."""
+        return SessionFiles(lambda steps: self._wait(self._files(steps)))
+
     def _wait(self, flow: Flow) -> Any:
         """Run a flow when it is its turn."""
         with self._turn.taken():
             return result_of(flow)
 
     def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
-        """Run `code` in the state that earlier runs left. `spec`: inputs, vars, input, args, returns, limits,
+        """Run `code` in the state that earlier runs left. `spec`: inputs, vars, input, args, env, returns, limits,
         timeout, persist_code.
 
         If an exception such as KeyboardInterrupt, or one of `on_event`, ends the wait, the run is interrupted and its end awaited; if a second one
@@ -191,6 +218,11 @@ class DaemonSession(_SessionFlows):
 
 class AsyncDaemonSession(_SessionFlows):
     """As DaemonSession, for an event loop: runs of other tasks wait for their turn."""
+
+    @property
+    def files(self) -> AsyncSessionFiles:
+        """As DaemonSession.files."""
+        return AsyncSessionFiles(lambda steps: self._wait(self._files(steps)))
 
     async def _wait(self, flow: Flow) -> Any:
         """Run a flow when it is its turn."""

@@ -24,12 +24,16 @@ A program that fails is a result and no exception, unless check=True.
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import json
 import re
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Type
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypeVar, cast
 
 if TYPE_CHECKING:
     from .results import Result
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def unexpected(method: str, name: str, known: Iterable[str], advice: str = "") -> TypeError:
@@ -37,6 +41,27 @@ def unexpected(method: str, name: str, known: Iterable[str], advice: str = "") -
     near = difflib.get_close_matches(name, list(known), 1, 0.7)
     advice = advice or (f"did you mean {near[0]!r}?" if near else "")
     return TypeError(f"{method}() got an unexpected argument {name!r}{advice and ': '}{advice}")
+
+
+def named(function: F) -> F:
+    """A decorator: the exception for an argument that the function does not take names the nearest one that it takes."""
+    known = tuple(name for name in inspect.signature(function).parameters if name != "self")
+
+    def check(names: Iterable[str]) -> None:
+        for name in names:
+            if name not in known:
+                raise unexpected(function.__qualname__.replace(".__init__", ""), name, known)
+
+    @functools.wraps(function)
+    def call(*values: Any, **arguments: Any) -> Any:
+        check(arguments)
+        return function(*values, **arguments)
+
+    @functools.wraps(function)
+    async def acall(*values: Any, **arguments: Any) -> Any:
+        check(arguments)
+        return await function(*values, **arguments)
+    return cast(F, acall if inspect.iscoroutinefunction(function) else call)
 
 
 def without_place(message: str) -> str:

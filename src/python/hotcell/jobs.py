@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .daemon import checked, run_flow, spec_of
-from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, without_place
+from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, named, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
@@ -34,6 +34,7 @@ Amount = Union[int, float, str]
 Directory = Union[PathLike, Mapping[str, PathLike]]
 
 
+@named
 def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
         inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
         input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
@@ -115,6 +116,7 @@ def _called_as(function: "Callable[Arguments, Any]") -> "Callable[[OfDict], Call
     return decorator
 
 
+@named
 @_called_as(run)
 async def arun(given: Dict[str, Any]) -> Result:
     """As run, for an event loop. Cancelling the task ends the cell: before the task ends, or right after it if a daemon
@@ -282,6 +284,7 @@ def policy_argument(policy: Optional[Policy], staging: Staging) -> Optional[str]
     return path if "/" in path else f"./{path}"
 
 
+@named
 def check(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
           inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
     """Check `code` in a cell as run does before it runs a program, and return all findings. None of it runs.
@@ -292,6 +295,7 @@ def check(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike
         return check_result(run_command(*_check_command(staging, code, policy, tree, inputs, binary)))
 
 
+@named
 async def acheck(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
                  inputs: Sequence[str] = (), binary: Optional[PathLike] = None) -> Check:
     """As check, for an event loop."""
@@ -320,6 +324,7 @@ def check_result(ended: Completed) -> Check:
     return check_from_json(raw)
 
 
+@named
 def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> None:
     """Check a manifest.json: each listed file's hash, and with `sign`, a key file, its signature.
 
@@ -330,12 +335,14 @@ def verify(manifest: PathLike, *, sign: Optional[PathLike] = None, binary: Optio
     _verified(ended)
 
 
+@named
 async def averify(manifest: PathLike, *, sign: Optional[PathLike] = None,
                   binary: Optional[PathLike] = None) -> None:
     """As verify, for an event loop."""
     _verified(await arun_command(_verify_command(manifest, sign, binary), outlive=True))
 
 
+@named
 def card(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> str:
     """What the writer of a program, such as a model, should know of its cell: the libraries, limits and rules of a policy as
     text, for a prompt. Daemon.card() tells the same of a daemon's cells. Raises as run does."""
@@ -343,6 +350,7 @@ def card(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) 
         return _card_of(run_command(_card_command(staging, policy, binary), outlive=True))
 
 
+@named
 async def acard(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> str:
     """As card, for an event loop."""
     with Staging() as staging:
@@ -358,6 +366,18 @@ def _card_of(ended: Completed) -> str:
     if ended.status != 0:
         raise failure(ended, None)
     return ended.stdout.decode("utf-8", "replace")
+
+
+async def apolicy(policy: Optional[Policy] = None, *, binary: Optional[PathLike] = None) -> Dict[str, Any]:
+    """A policy as a dict, with all that it extends; None: the policy "default". Raises as arun does."""
+    with Staging() as staging:
+        named = policy_argument(policy, staging)
+        command = [find_binary(binary), "policy", "show", "default" if named is None else named]
+        ended = await arun_command(command, outlive=True)
+    parsed = _parse(ended.stdout)
+    if ended.status != 0 or parsed is None:
+        raise failure(ended, None)
+    return parsed
 
 
 def _verify_command(manifest: PathLike, sign: Optional[PathLike], binary: Optional[PathLike]) -> List[str]:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List,
 
 from . import place
 from .daemon import checked
-from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, unexpected, without_place
+from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, named, unexpected, without_place
 from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
+from .session_files import AsyncSessionFiles, SessionFiles, Steps
 from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
@@ -99,12 +100,13 @@ class Session:
     env         environment variables of the programs, beside the policy's
     binary      the hotcell command, see launcher.find_binary
 
-    Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
+    `files` has the files of the session's working directory, see SessionFiles. Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
     hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
     """
 
     _loop: Optional["asyncio.AbstractEventLoop"] = None  # of an AsyncSession: coroutines among the tools run in it
 
+    @named
     def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
                  inputs: Optional[Mapping[str, Any]] = None, output_dir: Optional[PathLike] = None,
                  limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
@@ -169,6 +171,11 @@ class Session:
         self.id: str = self._answer()["session"]
 
     @property
+    def files(self) -> SessionFiles:
+        """The files of the session's working directory, between runs."""
+        return SessionFiles(self._perform)
+
+    @property
     def ended(self) -> bool:
         """Whether the session is known to have ended."""
         return bool(self._process.stdout and self._process.stdout.closed)
@@ -176,8 +183,10 @@ class Session:
     def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
-            args: Optional[Sequence[str]] = None, check: bool = False, on_event: Optional[Listener] = None) -> Run:
-        """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only.
+            args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
+            on_event: Optional[Listener] = None) -> Run:
+        """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only; the
+        variables of `env` are there for this run only.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
@@ -186,7 +195,7 @@ class Session:
         Ctrl-C in the main thread, or an exception of `on_event`, interrupts the run: it is raised when the run has ended, and
         the session goes on. A second ctrl-C ends the session.
         """
-        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args)
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env)
         with self._turn.taken():
             self._tools.errors.clear()
             self._show(on_event is not None)
@@ -315,6 +324,18 @@ class Session:
             self._ask(request)
             self._answer()
 
+    def _perform(self, steps: Steps) -> Any:
+        """Ask what the steps ask, with no run in between, and return their result."""
+        with self._turn.taken(), contextlib.closing(steps):
+            answer: Any = None
+            while True:
+                try:
+                    name, members = steps.send(answer)
+                except StopIteration as done:
+                    return done.value
+                self._ask({name: members})
+                answer = self._answer()
+
     def _ask(self, request: Dict[str, Any]) -> None:
         line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"
         if len(line) > MAX_REQUEST:
@@ -430,6 +451,11 @@ class AsyncSession:
         return self._begun.id
 
     @property
+    def files(self) -> AsyncSessionFiles:
+        """As Session.files."""
+        return AsyncSessionFiles(self._perform)
+
+    @property
     def output_dir(self) -> Path:
         """The directory of files, figures and manifest.json."""
         return self._begun.output_dir
@@ -478,6 +504,9 @@ class AsyncSession:
         """As Session.keep."""
         await self._wait(lambda _: self._begun.keep(branch))
 
+    async def _perform(self, steps: Steps) -> Any:
+        return await self._wait(lambda _: self._begun._perform(steps))
+
     async def close(self) -> None:
         """As Session.close."""
         if self._session is not None:
@@ -503,14 +532,14 @@ class AsyncSession:
 def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
-             args: Optional[Sequence[str]] = None, **other: Any) -> Dict[str, Any]:
+             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, **other: Any) -> Dict[str, Any]:
     """The request for a run, see hotcell-session(1). InputError for inputs that are not valid, TypeError for an argument that
     a run does not take."""
     for name in other:
-        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "on_event", "check"},
-                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools", "env") else "")
+        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "check"},
+                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools") else "")
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
-            "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args")}
+            "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
     given = {} if input is None else {"stdin": stdin_of(input)}
     return {"code": code, **given, **{name: value for name, value in rest.items() if value}}
 

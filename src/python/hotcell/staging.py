@@ -171,6 +171,10 @@ class Staging:
             raise InputError(f"inputs: {name}: {error}") from error
         return str(path)
 
+    def has(self, path: str) -> bool:
+        """Whether it is the path of one of these files."""
+        return self._directory is not None and Path(path).parent == self._directory
+
     def empty(self) -> str:
         """The path of an empty file."""
         path = self.directory / "empty.jsonl"
@@ -191,19 +195,30 @@ class Staging:
         return str(path)
 
 
-def contents(inputs: Optional[Mapping[str, Any]]) -> Dict[str, Dict[str, str]]:
+LARGE = 8 << 20  # bytes of an input from which on it does not go into a request, but before it
+Large = Dict[str, Union[bytes, Path]]  # content by the name of its input: bytes, or a file that has it
+
+
+def contents(inputs: Optional[Mapping[str, Any]], large: Optional[Large] = None) -> Dict[str, Dict[str, str]]:
     """Inputs for a daemon or session, which takes no paths: {name: {"file": its name, "text" or "data": its content}}.
-    InputError for a file that cannot be read."""
+    InputError for a file that cannot be read. Content of LARGE bytes and more goes into `large` instead, if that is given."""
     with Staging() as staging:
-        return {name: _content(name, path) for name, path in staging.inputs(inputs).items()}
+        return {name: _content(name, path, staging, large) for name, path in staging.inputs(inputs).items()}
 
 
-def _content(name: str, path: str) -> Dict[str, str]:
+def _content(name: str, path: str, staging: Staging, large: Optional[Large]) -> Dict[str, str]:
     """UTF-8 as "text", other content as "data" in base64, which is longer."""
     try:
+        apart = large is not None and os.path.getsize(path) >= LARGE
+        if large is not None and apart and not staging.has(path):  # it is read when it is sent
+            large[name] = Path(path)
+            return {"file": os.path.basename(path)}
         raw = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"inputs: {name}: {path}: {error.strerror}") from error
+    if large is not None and apart:
+        large[name] = raw
+        return {"file": os.path.basename(path)}
     try:
         text = raw.decode("utf-8") if b"\0" not in raw else None
     except ValueError:

@@ -481,7 +481,7 @@ def request(place: Place, method: str, path: str, body: Optional[bytes] = None,
     lines = [f"{method} {place.prefix}{path} HTTP/1.1", f"Host: {host}", "Connection: close"]
     if place.token is not None:
         lines.append(f"Authorization: Bearer {place.token}")
-    if body is not None:
+    if body is not None and "Content-Type" not in (headers or {}):
         lines += ["Content-Type: application/json"]
     if method == "POST":
         lines.append(f"Content-Length: {len(body or b'')}")

@@ -42,6 +42,11 @@ static inline void hc_code_set_counter(PyCodeObject *code, Py_ssize_t at, int va
     _PyCode_CODE(code)[at] = adaptive_counter_bits(value, ADAPTIVE_BACKOFF_START);
 }
 
+static inline PyObject *hc_type_dict(PyTypeObject *type)
+{
+    return type->tp_dict;
+}
+
 static inline uint64_t hc_dict_tag(PyObject *dict)
 {
     return ((PyDictObject *)dict)->ma_version_tag;

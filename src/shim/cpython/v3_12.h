@@ -4,6 +4,7 @@
 
 #include <internal/pycore_intrinsics.h>
 #include <internal/pycore_opcode.h>
+#include <internal/pycore_typeobject.h>
 
 #define HC_HAS_TYPE_PARAMETERS 1
 
@@ -41,6 +42,11 @@ static inline bool hc_op_imports_all(int op, int arg)
 static inline void hc_code_set_counter(PyCodeObject *code, Py_ssize_t at, int value)
 {
     _PyCode_CODE(code)[at].cache = adaptive_counter_bits((uint16_t)value, ADAPTIVE_WARMUP_BACKOFF);
+}
+
+static inline PyObject *hc_type_dict(PyTypeObject *type)
+{
+    return _PyType_GetDict(type); /* types of the interpreter have no tp_dict */
 }
 
 #pragma GCC diagnostic push

@@ -138,7 +138,7 @@ static int hide_real_module(PyObject *module)
     real_module = PyImport_ImportModule("builtins");
     own_module = Py_NewRef(module);
     hc_autopy *descriptor = real_module ? PyDescr_NewGetSet(&PyCFunction_Type, &self) : NULL;
-    if (!descriptor || PyDict_SetItemString(PyCFunction_Type.tp_dict, self.name, descriptor) < 0)
+    if (!descriptor || PyDict_SetItemString(hc_type_dict(&PyCFunction_Type), self.name, descriptor) < 0)
         return -1;
     PyType_Modified(&PyCFunction_Type);
     return 0;

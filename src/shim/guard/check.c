@@ -316,7 +316,7 @@ static int check_file_call(struct check *l, expr_ty callee, const char *function
     if (!l->file_calls || !is_one_of(function, of_files))
         return 0;
     char message[64];
-    (void)snprintf(message, sizeof message, "File operation detected: %s", function);
+    (void)snprintf(message, sizeof message, "File operation detected: %s(", function);
     return add_warning(l, "file_calls", WHOLE(l, callee), message);
 }
 

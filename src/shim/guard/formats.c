@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/formats.h"
 
 #include "shim/guard/attributes.h"
@@ -66,7 +68,7 @@ static PyObject *format_map(PyObject *self, PyObject *mapping)
 /* The C function behind a method of str; NULL with an exception set. */
 static PyCFunction method_of_str(const char *name)
 {
-    PyObject *method = PyDict_GetItemString(PyUnicode_Type.tp_dict, name); /* borrowed */
+    PyObject *method = PyDict_GetItemString(hc_type_dict(&PyUnicode_Type), name); /* borrowed */
     if (method && Py_IS_TYPE(method, &PyMethodDescr_Type))
         return ((PyMethodDescrObject *)method)->d_method->ml_meth;
     PyErr_Format(PyExc_SystemError, "str.%s is no method", name);
@@ -76,7 +78,7 @@ static PyCFunction method_of_str(const char *name)
 static int replace_method(PyMethodDef *method)
 {
     hc_autopy *descriptor = PyDescr_NewMethod(&PyUnicode_Type, method);
-    return descriptor ? PyDict_SetItemString(PyUnicode_Type.tp_dict, method->ml_name, descriptor) : -1;
+    return descriptor ? PyDict_SetItemString(hc_type_dict(&PyUnicode_Type), method->ml_name, descriptor) : -1;
 }
 
 int hc_formats_guard(void)

@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/origin.h"
 
 #include "shim/guard/frames.h"
@@ -288,9 +290,9 @@ static int guard_type(void)
         "replace", (PyCFunction)(void (*)(void))code_replace, METH_VARARGS | METH_KEYWORDS,
         "Return a copy of the code object with new values for the specified fields."};
     plain_new = PyCode_Type.tp_new;
-    plain_replace = Py_XNewRef(PyDict_GetItemString(PyCode_Type.tp_dict, replace.ml_name));
+    plain_replace = Py_XNewRef(PyDict_GetItemString(hc_type_dict(&PyCode_Type), replace.ml_name));
     hc_autopy *method = plain_replace ? PyDescr_NewMethod(&PyCode_Type, &replace) : NULL;
-    if (!method || PyDict_SetItemString(PyCode_Type.tp_dict, replace.ml_name, method) < 0)
+    if (!method || PyDict_SetItemString(hc_type_dict(&PyCode_Type), replace.ml_name, method) < 0)
         return -1;
     PyCode_Type.tp_new = code_new;
     PyType_Modified(&PyCode_Type);

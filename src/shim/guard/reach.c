@@ -1,5 +1,5 @@
-/* This macro makes the struct of module objects visible. */
-#define Py_BUILD_CORE
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/reach.h"
 
 #include <internal/pycore_moduleobject.h>
@@ -386,7 +386,7 @@ static int replace_dict_getter(void)
 {
     static PyGetSetDef names = {.name = "__dict__", .get = get_names};
     hc_autopy *descriptor = PyDescr_NewGetSet(&PyModule_Type, &names);
-    return descriptor ? PyDict_SetItemString(PyModule_Type.tp_dict, names.name, descriptor) : -1;
+    return descriptor ? PyDict_SetItemString(hc_type_dict(&PyModule_Type), names.name, descriptor) : -1;
 }
 
 int hc_reach_guard(PyObject *builtins)

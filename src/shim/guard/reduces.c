@@ -42,12 +42,12 @@ int hc_reduces_guard(PyObject *names)
     if (!real_getattr || !own_getattr || real_getattr == own_getattr)
         return 0;
     for (size_t i = 0; i < REDUCED; i++) {
-        PyObject *plain = PyDict_GetItemString(reduced[i].type->tp_dict, method.ml_name); /* borrowed */
+        PyObject *plain = PyDict_GetItemString(hc_type_dict(reduced[i].type), method.ml_name); /* borrowed */
         if (!plain || !Py_IS_TYPE(plain, &PyMethodDescr_Type))
             continue;
         reduced[i].plain = ((PyMethodDescrObject *)plain)->d_method->ml_meth;
         hc_autopy *instead = PyDescr_NewMethod(reduced[i].type, &method);
-        if (!instead || PyDict_SetItemString(reduced[i].type->tp_dict, method.ml_name, instead) < 0)
+        if (!instead || PyDict_SetItemString(hc_type_dict(reduced[i].type), method.ml_name, instead) < 0)
             return -1;
         PyType_Modified(reduced[i].type);
     }

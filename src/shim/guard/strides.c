@@ -1,3 +1,5 @@
+#include "shim/cpython/cpython.h"
+
 #include "shim/guard/strides.h"
 
 #include "shim/guard/denial.h"
@@ -36,7 +38,7 @@ static bool is_array(PyObject *object)
  * NULL with an exception set. */
 static PyObject *array_attribute(PyObject *array, const char *name)
 {
-    PyObject *descriptor = PyDict_GetItemString(ndarray()->tp_dict, name); /* borrowed */
+    PyObject *descriptor = PyDict_GetItemString(hc_type_dict(ndarray()), name); /* borrowed */
     if (!descriptor || !Py_TYPE(descriptor)->tp_descr_get)
         return PyErr_Format(PyExc_AttributeError, "arrays have no %s", name);
     return Py_TYPE(descriptor)->tp_descr_get(descriptor, array, (PyObject *)ndarray());

@@ -14,6 +14,6 @@ int hc_feed_end(struct hc_error *err);
 
 /* Give the program its arguments and environment, and a sys.stdin over the present descriptor 0. -1 with an
  * exception set. */
-int hc_feed_begin(const struct hc_handover_job *job);
+int hc_feed_begin(const struct hc_handover_job *job, bool run);
 
 #endif

@@ -66,23 +66,29 @@ def is_json(text):
 
 
 def given(document, read_npz):
-    """Load the inputs that came with a run of a session: returns ({name: value}, {name: names of its columns}, None), or
-    (None, None, why not)."""
+    """Load the inputs that came with a run of a session: returns ({name: value}, {name: names of its columns}, None, warnings),
+    or (None, None, why not, None). The launcher has put those with a path into the working directory."""
     import base64
     import io
     import json
-    values, names = {}, {}
+    values, names, warnings = {}, {}, []
     for each in json.loads(document)["given"]:
-        name, file = each["name"], each["file"]
-        content = file["text"].encode() if "text" in file else base64.b64decode(file["data"])
-        value, found, why, _ = read(name, io.BytesIO(content), each["format"], read_npz, file.get("file", name))
+        name, file, path, form = each["name"], each["file"], each.get("path"), each["format"]
+        if path is not None:
+            value, found, why, warning = load(name, path, form, read_npz)
+            warnings += [warning] if warning else []
+        elif form == "path":
+            return None, None, f"There is no room for the file of {name} in the working directory, or its name cannot stand there", None
+        else:
+            content = file["text"].encode() if "text" in file else base64.b64decode(file["data"])
+            value, found, why, _ = read(name, io.BytesIO(content), form, read_npz, file.get("file", name))
         if why is not None:
-            return None, None, why
+            return None, None, why, None
         values[name] = value
         part("owned", "remember")(name, value)
         if found is not None:
             names[name] = found
-    return values, names, None
+    return values, names, None, warnings
 
 
 def columns(value):

@@ -5,7 +5,7 @@ the files, and a figure only gets a file object to write into.
 """
 import sys
 
-MIMES = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf",
+MIMES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "svg": "image/svg+xml", "pdf": "application/pdf",
          "json": "application/vnd.plotly.v1+json", "html": "text/html"}
 
 
@@ -82,7 +82,7 @@ class Saved:
         self.files = {}
         for form in state.rules.get("formats", ["png"]):
             path = f"{state.directory}/{self.stem}.{form}"
-            size, digest = write_figure(f"{output}/{path}", lambda file, form=form: draw(figure, file, form), state.size)
+            size, digest = write_figure(f"{output}/{path}", lambda file, form=form: draw(state, figure, file, form), state.size)
             if digest is None:
                 state.warn(f"A matplotlib figure was left out: {size} bytes, more than {state.size}.")
                 state.rows.pop(path, None)
@@ -126,7 +126,8 @@ class Saved:
             state.rows.pop(path, None)
         forms = {mime_of(path) for path in self.files}
         wanted = {MIMES[form] for form in state.rules.get("formats", ["png"])}
-        return not self.changed and bool(not wanted or forms & wanted)
+        enough = forms if self.stem is None and state.rules.get("saved") == "any" else forms & wanted
+        return not self.changed and bool(not wanted or enough)
 
 
 def chart_of(figure):
@@ -145,11 +146,11 @@ def is_whole(path, digest):
         return False
 
 
-def draw(figure, file, form):
+def draw(state, figure, file, form):
     import warnings
     with warnings.catch_warnings():  # about glyphs and layouts: the program itself does not save the figure
         warnings.simplefilter("ignore")
-        figure.savefig(file, format=form, dpi=150, bbox_inches="tight")
+        state.savefig(figure, file, format=form, dpi=150, bbox_inches="tight")
 
 
 def saved_of(state, figure):

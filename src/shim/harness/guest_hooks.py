@@ -13,6 +13,7 @@ FAR_LETTERS = "\u2e80"  # the first of those that need a font of their own, radi
 cell = ""  # file name of the guest's program
 sources = {}  # file name -> text of the program and of a session's earlier ones: for tracebacks, warnings and inspect
 given = [False]  # whether the last run had standard input, and its arguments
+run_environment = {}  # name -> (value before, value) of the variables that the last run of the session was given
 before = {}  # module name -> function that is called with the module before it is executed
 after = {}  # module name -> list of functions that are called with the finished module
 
@@ -27,6 +28,7 @@ class Drawing:
         self.directory = rules.get("directory", "figures")
         self.first_only = rules.get("which", "all") == "first"
         self.shown = []  # plotly figures, one entry for each call of show()
+        self.savefig = None  # matplotlib's own Figure.savefig, whatever the program puts in its place
         self.shows = 0  # plots that show() was asked to number, in all runs of a session
         self.far_letters = False  # a text has Chinese, Japanese or Korean letters
         self.begin()
@@ -182,18 +184,14 @@ def install(filename, seed, figures, count, size):
     sys.meta_path.append(Notebook)
 
 
-def feed(arguments, environment, has_input):
+def feed(arguments, environment, has_input, is_run):
     """Give the program its arguments, its environment and a sys.stdin. The present one was made over the cell's /dev/null if
-    this is a warm cell or a session, and has noted that it can seek."""
+    this is a warm cell or a session, and has noted that it can seek. A run of a session has its environment to itself."""
     if arguments or len(given) > 1:
         given[1:] = arguments
         sys.argv = [cell, *arguments]
-    if environment:
-        import os
-        os.environ.update(environment)
-        if "TZ" in environment:
-            import time
-            time.tzset()
+    if environment or run_environment:
+        set_environment(environment, is_run)
     if has_input or given[0]:
         given[0] = has_input
         from io import BufferedReader, FileIO, TextIOWrapper
@@ -201,6 +199,26 @@ def feed(arguments, environment, has_input):
         raw.name = "<stdin>"
         sys.stdin = sys.__stdin__ = TextIOWrapper(BufferedReader(raw), "utf-8", "surrogateescape", "\n")
         sys.stdin.mode = "r"
+
+
+def set_environment(environment, is_run):
+    """Take back what the last run was given, as far as programs have left it, and set what this one is given."""
+    import os
+    import time
+    changed = {"TZ"} & (environment.keys() | run_environment.keys())
+    for name, (was, given_value) in run_environment.items():
+        if os.environ.get(name) != given_value:
+            continue
+        if was is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = was
+    run_environment.clear()
+    if is_run:
+        run_environment.update({name: (os.environ.get(name), value) for name, value in environment.items()})
+    os.environ.update(environment)
+    if changed:
+        time.tzset()
 
 
 def helpers():
@@ -344,7 +362,7 @@ def now(function, *arguments):
 
 def tell_what_is_saved(module):
     """Announce files that the program itself saves in the directory for figures."""
-    save = module.Figure.savefig
+    save = drawing_state.savefig = module.Figure.savefig
 
     def savefig(self, fname, *args, **kwargs):
         saved = save(self, fname, *args, **kwargs)

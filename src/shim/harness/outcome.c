@@ -5,6 +5,8 @@
 
 #include "base/fd.h"
 
+#include <string.h>
+
 /* The recursion limit is at least this once the program has ended: the interpreter's default. */
 #define LEAST_RECURSION 1000
 
@@ -141,7 +143,7 @@ static void keep_exception(const struct hc_program *program, struct hc_outcome *
     PyErr_NormalizeException(&type, &error, &trace);
     if (trace)
         (void)PyException_SetTraceback(error, trace);
-    if (PyErr_GivenExceptionMatches(error, PyExc_SystemExit))
+    if (PyErr_GivenExceptionMatches(error, PyExc_SystemExit) && !program->exit_fails)
         out->status = exit_status(error);
     else
         keep_error(error, program, out);
@@ -193,6 +195,18 @@ static void drop_guest_settings(void)
     PyEval_SetProfile(NULL, NULL);
     if (Py_GetRecursionLimit() < LEAST_RECURSION)
         Py_SetRecursionLimit(LEAST_RECURSION);
+}
+
+static bool says(const cJSON *rules, const char *key, const char *value)
+{
+    return strcmp(hc_rules_text(rules, "code", key, ""), value) == 0;
+}
+
+void hc_program_take_rules(struct hc_program *program, const cJSON *rules)
+{
+    program->whole_traceback = says(rules, "traceback", "full");
+    program->exit_fails = says(rules, "exit", "error");
+    program->finish_tasks = hc_rules_bool(rules, "code", "finish_tasks", false);
 }
 
 void hc_program_run(const struct hc_program *program, PyObject *space, struct hc_outcome *out)

@@ -2,6 +2,7 @@
 #ifndef HC_SHIM_HARNESS_OUTCOME_H
 #define HC_SHIM_HARNESS_OUTCOME_H
 
+#include "policy/rules.h"
 #include "shim/harness/py.h"
 
 /* A program as code (source.h). */
@@ -11,8 +12,9 @@ struct hc_program {
     PyObject *body;       /* code, owned */
     PyObject *last;       /* code of the last expression, owned; NULL if the program does not end in one */
     bool awaits;          /* `body` or `last` has an await at its top level, and evaluates to a coroutine */
-    bool whole_traceback; /* set by the caller: frames of libraries are shown, too */
-    bool finish_tasks;    /* set by the caller: tasks that the program leaves running are awaited */
+    bool whole_traceback; /* rule code.traceback: frames of libraries are shown, too */
+    bool exit_fails;      /* rule code.exit: SystemExit is an exception like others */
+    bool finish_tasks;    /* rule code.finish_tasks: tasks that the program leaves running are awaited */
 };
 
 /* How a program ended. All references are owned. */
@@ -28,6 +30,9 @@ struct hc_outcome {
 
 /* Remembers sys.excepthook, which the guest may replace; called before the guest runs. */
 void hc_outcome_prepare(void);
+
+/* Sets what the policy's rules say of running the program. */
+void hc_program_take_rules(struct hc_program *program, const cJSON *rules);
 
 /* Runs the program in `space` (the dict of __main__, borrowed) and fills `out`. An exception that ends it is
  * shown on stderr. */

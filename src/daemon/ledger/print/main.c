@@ -1,6 +1,7 @@
 /* hotcell-ledger - prints jobs and usage from a daemon's answers or from its ledger. "hotcell jobs" and
  * "hotcell usage" execute this program, which opens the ledger for reading only, whether a daemon runs or
  * not. */
+#include "base/arguments.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
@@ -9,7 +10,6 @@
 #include "daemon/ledger/print/report.h"
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -152,7 +152,7 @@ static int parse(const struct command *c, struct hc_report_options *o, int argc,
 {
     int opt;
     opterr = 0;
-    while ((opt = getopt_long(argc, argv, c->letters, c->options, NULL)) != -1) {
+    while ((opt = hc_getopt(argc, argv, c->letters, c->options)) != -1) {
         if (opt == 'h') {
             (void)fputs(c->help, stdout);
             return HC_EXIT_OK;

@@ -1,7 +1,7 @@
 """AsyncCodeExecutor: code that draws one chart; its output comes back redacted, the chart as base64.
 
-Each execute() has a cell of its own under the policy "charts". Its working directory is /output in the cell; files
-that the code leaves there are moved to working_dir. The launcher lists and hashes the chart and signs the list with
+Each execute() has a cell of its own under the policy "charts". In it working_dir has its own path, with a copy of what is in it;
+what the code changes there, and files that it leaves in /output, are put into working_dir afterwards. The launcher lists and hashes the chart and signs the list with
 a key that lives for that one run and never enters a cell; a chart that does not match is not returned.
 """
 
@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import base64
 import json
+import keyword
 import logging
 import os
 import re
 import shutil
 import tempfile
+import unicodedata
 import uuid
 from pathlib import Path
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Union
 
-from ..errors import HotcellError, TamperedError
-from ..jobs import arun, averify, signing_key
+from ..errors import HotcellError, InputError, TamperedError
+from ..jobs import apolicy, arun, averify, signing_key
 from ..launcher import PathLike
 from ..results import Figure, Result
 from ..staging import is_array, is_frame
+from . import workdir
+from .png import is_picture
 
 logger = logging.getLogger("hotcell.adapters.charts")
 
@@ -34,13 +38,24 @@ ESCAPED = "Security: chart path escape attempt"
 
 PREPARED = ("os, json, math, re, matplotlib, plt (matplotlib.pyplot), fm and font_manager (matplotlib.font_manager), "
             "np and numpy, pd and pandas, sns and seaborn")
-FONT = "DejaVu Sans, then Droid Sans Fallback for Chinese, Japanese and Korean text"
+FONT = ("DejaVu Sans (/usr/share/matplotlib/mpl-data/fonts/ttf/DejaVuSans.ttf), then Droid Sans Fallback for Chinese, Japanese and "
+        "Korean text (/usr/share/fonts-droid-fallback/truetype/DroidSansFallback.ttf)")
+
+# The policy's own code in the cell, for variables that no job can have: binds them, and takes away what carried them.
+CARRIER = "hotcell_variables"
+BIND = f"""
+def hotcell_bind(space, json):
+    carried = json.loads(space.pop({CARRIER!r}))
+    space.update(carried["values"], **{{name: space.pop(given) for name, given in carried["frames"].items()}})
+hotcell_bind(globals(), __import__("json"))
+del hotcell_bind
+"""
 
 # What the policy's redact.rules do to the code's output, for the launcher's own messages.
 SECRETS = [(re.compile(pattern, flags), text) for pattern, flags, text in (
     (r"(api[_-]?key|apikey|token|secret|password|passwd|pwd|credential)[\s=:]+\S+", re.I, r"\1=<REDACTED>"),
     (r"(aws[_-]?access[_-]?key[_-]?id|aws[_-]?secret[_-]?access[_-]?key)[\s=:]+\S+", re.I, r"\1=<REDACTED>"),
-    (r"(postgres|mysql|mongodb|redis)://\S+", 0, r"\1://<REDACTED>@<REDACTED>"),
+    (r"(postgres|mysql|mongodb|redis)://\S+", re.I, r"\1://<REDACTED>@<REDACTED>"),
     (r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+", re.A, "<JWT_REDACTED>"),
     (r"-----BEGIN ((?:(?:RSA|DSA|EC|OPENSSH) )?PRIVATE KEY)-----[\s\S]*?-----END \1-----", 0, "<PRIVATE_KEY_REDACTED>"),
 )]
@@ -53,7 +68,8 @@ Output = Dict[str, Union[str, bool, None]]
 class AsyncCodeExecutor:
     """Runs code that draws a chart, one cell for each call.
 
-    working_dir   made if it is missing; gets the files that the code leaves
+    working_dir   made if it is missing. The code begins there, reads the files that are there, and changes them. A directory that
+                  no cell can have, as its path is one of the cell's own or it holds too much, only gets what is left in /output
     exec_timeout  seconds
     policy, tree, binary  as in hotcell.run
     """
@@ -70,21 +86,22 @@ class AsyncCodeExecutor:
     def set_variable(self, name: str, value: Any) -> None:
         """Give the code a variable, from the next run on.
 
-        Data frames and numpy arrays keep their types; other values are sent as JSON, or as str(value) if JSON cannot hold them.
+        Data frames and numpy arrays keep their types; other values are sent as JSON, in which NaN and infinities are
+        numbers, or as str(value) if JSON cannot hold them. ValueError: the name belongs to the interpreter, as __name__ does.
         """
-        if not name.isidentifier() or not name.isascii() or name.startswith("_"):
-            raise ValueError(f"{name!r} is no variable's name: letters, digits and '_', not beginning with '_'")
-        self._variables[name] = value
+        if not isinstance(name, str) or name.startswith("__") and name.endswith("__"):
+            raise ValueError(f"{name!r} is no name of a variable: expected a text that does not begin and end with '__'")
+        self._variables[unicodedata.normalize("NFKC", name)] = value  # as Python itself reads names
 
     def get_variable(self, name: str) -> Any:
         """The value that the variable was set to; None if it was not set."""
-        return self._variables.get(name)
+        return self._variables.get(unicodedata.normalize("NFKC", name))
 
     def get_environment_info(self) -> str:
         """A text for a model about the environment of its code."""
         lines = [
             "Execution environment:",
-            f"- working_dir: /output (files left there are kept in {self.working_dir})",
+            f"- working_dir: {self.working_dir}",
             f"- font: {FONT}",
             f"- preconfigured libraries: {PREPARED}",
             f"- a run may take {self.exec_timeout} seconds; the first open matplotlib figure is returned as the chart",
@@ -98,7 +115,8 @@ class AsyncCodeExecutor:
         """Run `code`: returns {"stdout", "stderr", "error": bool, "chart_base64": str or None}. Failures of the code, the
         launcher or the host raise no exception: "stderr" has the reason."""
         try:
-            directory = Path(tempfile.mkdtemp(prefix="_sandbox_", dir=self.working_dir))
+            self.working_dir.stat()
+            directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
         except OSError as error:
             return self._failed(error)
         try:
@@ -110,12 +128,15 @@ class AsyncCodeExecutor:
             shutil.rmtree(directory, ignore_errors=True)
 
     async def _execute(self, code: str, directory: Path, key: str) -> Output:
-        frames = {name: value for name, value in self._variables.items() if is_frame(value) or is_array(value)}
-        values = {name: _as_json(value) for name, value in self._variables.items() if name not in frames}
-        result = await arun(code, inputs=frames, vars=values, output_dir=directory / "output", sign=key,
-                            timeout=self.exec_timeout, **self._options)
+        given = _Given(self._variables)
+        options = {**self._options}
+        if given.bound:
+            options["policy"] = await _with_code(BIND, options["policy"], options["binary"])
+        result = await self._run(code, inputs=given.inputs, vars=given.vars, output_dir=directory / "output", sign=key,
+                                 timeout=self.exec_timeout, **options)
         manifest = directory / "output" / "manifest.json"
         try:
+            _check_places(result)
             await averify(manifest, sign=key, binary=self._options["binary"])
             if json.loads(manifest.read_text(encoding="utf-8")) != result.manifest:
                 raise TamperedError("the manifest in the output directory is another one")
@@ -126,8 +147,17 @@ class AsyncCodeExecutor:
         except ValueError as error:
             logger.warning("path escape attempt in session %s: %s", self.session_id, error)
             return _output(str(result.stdout), ESCAPED, True)
-        self._keep_files(result)
+        self._keep_files(result, directory / "output")
         return self._output_of(result, chart)
+
+    async def _run(self, code: str, **options: Any) -> Result:
+        try:
+            return await arun(code, **options, **workdir.options_for(self.working_dir))
+        except InputError as error:
+            if not workdir.refuses_directory(str(error)):
+                raise
+            logger.warning("working_dir is not in the cell of session %s: %s", self.session_id, error)
+        return await arun(code, **options)
 
     def _output_of(self, result: Result, chart: Optional[str]) -> Output:
         stdout, stderr = str(result.stdout), str(result.stderr)
@@ -140,19 +170,12 @@ class AsyncCodeExecutor:
             stderr += f"SandboxError: [{result.status}] {result.reason}\n"
         return _output(stdout or NO_OUTPUT, stderr, not result.ok, chart)
 
-    def _keep_files(self, result: Result) -> None:
-        """Move files to working_dir, where this kind of code expects them, except those with names of our own."""
+    def _keep_files(self, result: Result, output: Path) -> None:
+        """Do to working_dir what the code did to its copy, and move files there that it left in /output."""
+        workdir.apply_changes(result, output, self.working_dir)
         for file in result.files:
-            if file.escaped or file.path.split("/")[0].startswith("_sandbox_"):
-                continue
-            target = self.working_dir / file.path
-            try:
-                if os.path.realpath(target.parent) != str(_real(self.working_dir) / os.path.dirname(file.path)):
-                    raise OSError("its directory is a link")
-                target.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(file.location, target)
-            except OSError as error:
-                logger.warning("%s was not kept: %s", file.path, error)
+            if not file.escaped:
+                workdir.keep_file(file.location, self.working_dir, file.path)
 
     def _failed(self, error: Exception) -> Output:
         logger.error("launch failed in session %s: %s", self.session_id, error)
@@ -169,32 +192,72 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _as_json(value: Any) -> Any:
+class _Given:
+    """The variables of a run: `vars` and `inputs` as arun takes them, and whether BIND has to bind some of them."""
+
+    def __init__(self, variables: Mapping[str, Any]) -> None:
+        frames = {name: value for name, value in variables.items() if is_frame(value) or is_array(value)}
+        odd = {name: _as_json(value) for name, value in variables.items() if name not in frames}
+        self.vars = {name: odd.pop(name) for name in list(odd) if _is_plain(name, odd[name])}
+        self.inputs = {name: value for name, value in frames.items() if _is_plain(name)}
+        renamed = {name: f"hotcell_frame_{number}" for number, name in enumerate(frames) if name not in self.inputs}
+        self.inputs.update((given, frames[name]) for name, given in renamed.items())
+        self.bound = bool(odd or renamed)
+        if self.bound:
+            self.vars[CARRIER] = json.dumps({"values": odd, "frames": renamed})
+
+
+def _is_plain(name: str, value: Any = None) -> bool:
+    """Whether a job can have this variable by itself."""
+    fits = name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and len(name) <= 64
+    if not fits or name.startswith(("_", "hotcell_")):
+        return False
     try:
         json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _as_json(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value))
     except (TypeError, ValueError, RecursionError):
         return str(value)
-    return value
+
+
+async def _with_code(code: str, policy: Any, binary: Optional[PathLike]) -> Dict[str, Any]:
+    """The policy as a dict, with `code` behind the code that it runs in the cell before the program."""
+    whole = await apolicy(policy, binary=binary)
+    prelude = whole.get("prelude") or {}
+    return {**whole, "prelude": {**prelude, "code": f"{prelude.get('code') or ''}\n{code}"}}
 
 
 def _output(stdout: str, stderr: str, error: bool, chart: Optional[str] = None) -> Output:
     return {"stdout": stdout, "stderr": stderr, "error": error, "chart_base64": chart}
 
 
+def _check_places(result: Result) -> None:
+    """ValueError if the path of a figure leads out of the directory."""
+    for figure in result.figures:
+        if _real(figure.location.parent) != _real(Path(str(figure.directory))) / os.path.dirname(figure.path):
+            raise ValueError(figure.path)
+
+
 def _chart(result: Result) -> Optional[str]:
-    """The first PNG that was captured and that the launcher lists, as base64; None without one. ValueError if its path leads
-    out of the directory."""
+    """The first PNG that was captured and that the launcher lists, as base64; None without one, or if it is no picture."""
     listed = {figure.path: figure for figure in result.figures if figure.mime == "image/png"}
     reported = [entry.get("path") for entry in result.guest.get("figures") or ()]
     first = next((path for path in (*reported, *listed) if path in listed), None)
     return _encode(listed[first]) if first is not None else None
 
 
-def _encode(figure: Figure) -> str:
-    location = figure.location
-    if _real(location.parent) != _real(Path(str(figure.directory))) / os.path.dirname(figure.path):
-        raise ValueError(figure.path)
+def _encode(figure: Figure) -> Optional[str]:
     try:
-        return base64.b64encode(figure.read()).decode("ascii")
+        data = figure.read()
     except OSError as error:
         raise TamperedError(f"{figure.path}: {error}") from error
+    if not is_picture(data):
+        logger.warning("%s is no picture, and not returned as the chart", figure.path)
+        return None
+    return base64.b64encode(data).decode("ascii")

@@ -10,6 +10,7 @@ import base64
 import contextlib
 import fcntl
 import math
+import numbers
 import os
 import shutil
 import threading
@@ -22,6 +23,7 @@ from ..errors import HotcellError
 from ..jobs import check, run
 from ..launcher import PathLike
 from ..results import Check, Result
+from ..staging import is_array
 
 ALLOWED_IMPORTS = ("pandas", "numpy", "scipy", "statsmodels", "matplotlib", "seaborn", "sklearn", "math", "statistics",
                    "datetime", "json")
@@ -77,8 +79,8 @@ class ScriptExecutor:
     def execute_script(self, script: str, data: Any, session_id: str, step_id: str) -> Dict[str, Any]:
         """Run `script` over the DataFrame `data`.
 
-        Returns success, output, error ('' if it went well), results (the script's dict of that name), plots (full
-        paths), execution_time (seconds) and warnings. Raises ValueError for an id that is no file name; all else
+        Returns success, output, error ('' if it went well), results (the script's dict of that name as JSON has it, but with
+        NaN and infinities), plots (full paths), execution_time (seconds) and warnings. Raises ValueError for an id that is no file name; all else
         that goes wrong is in error.
         """
         start = time.monotonic()
@@ -87,7 +89,7 @@ class ScriptExecutor:
             (step_dir / "plots").mkdir(parents=True, exist_ok=True)
             try:
                 result = run(script, inputs={"df": data}, policy=self._policy, tree=self._tree, output_dir=step_dir,
-                             timeout=self.timeout, binary=self._binary)
+                             timeout=self.timeout, binary=self._binary, returns=["results"])
             except (HotcellError, OSError) as error:
                 return _outcome(error=f"Execution error: {error}", execution_time=time.monotonic() - start)
         return self._outcome_of(result, time.monotonic() - start)
@@ -135,11 +137,13 @@ class ScriptExecutor:
     # ---- after a step ----
 
     def extract_results_summary(self, results: Mapping[str, Any]) -> Dict[str, Any]:
-        """The dict `results` of a step in short: statistics, tests, plots_count, key_findings, interpretation."""
-        statistics = results.get("summary_statistics") or {}
-        tests = results.get("test_results") or {}
-        return {"statistics": statistics, "tests": tests, "plots_count": len(results.get("plots") or ()),
-                "key_findings": [*_lines(statistics), *_lines(tests)],
+        """The dict `results` of a step in short: statistics, tests, plots_count, key_findings, interpretation.
+
+        key_findings has a line for each number in `results`: "mean: 2.0", or "group.mean: 2.0" in a dict named group; NaN is
+        left out.
+        """
+        return {"statistics": results.get("summary_statistics") or {}, "tests": results.get("test_results") or {},
+                "plots_count": len(results.get("plots") or ()), "key_findings": list(_findings(results)),
                 "interpretation": results.get("interpretation") or ""}
 
     def get_plot_data(self, path: PathLike) -> Optional[str]:
@@ -195,8 +199,27 @@ def _outcome(output: str = "", error: str = "", results: Optional[Dict[str, Any]
 
 
 def _results_of(result: Result) -> Dict[str, Any]:
-    results = result.results
-    return results if isinstance(results, dict) else {}
+    """The script's dict as JSON has it, but with NaN and infinities; {} if it is none, or cannot be brought back."""
+    try:
+        exact = result.returned["results"]
+    except (KeyError, ValueError, OSError):  # the program itself chose what is in the file
+        exact = None
+    results = result.results if result.results is not None else exact
+    return _with_floats(results, exact) if isinstance(results, dict) else {}
+
+
+def _with_floats(value: Any, exact: Any) -> Any:
+    """`value` with the floats of `exact` that JSON does not know in the place of None."""
+    if value is None and isinstance(exact, numbers.Real):
+        return float(exact)
+    if isinstance(value, dict) and isinstance(exact, Mapping):
+        named = {str(key): item for key, item in exact.items()}
+        return {key: _with_floats(item, named.get(key)) for key, item in value.items()}
+    if isinstance(value, list):
+        items = exact.tolist() if is_array(exact) else exact
+        if isinstance(items, (list, tuple)) and len(items) == len(value):
+            return [_with_floats(*pair) for pair in zip(value, items)]
+    return value
 
 
 def _messages(findings: Any) -> List[str]:
@@ -217,15 +240,9 @@ def _used_columns(checked: Check) -> List[str]:
     return list(found)
 
 
-def _lines(values: Mapping[str, Any]) -> List[str]:
-    """"k: v", and "k.sub: v" for dicts of values; what is not a number is skipped."""
-    lines = []
+def _findings(values: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     for key, value in values.items():
-        nested = value.items() if isinstance(value, dict) else [(None, value)]
-        lines += [f"{key}: {item}" if sub is None else f"{key}.{sub}: {item}"
-                  for sub, item in nested if not _is_nan(item)]
-    return lines
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+        if isinstance(value, Mapping):
+            yield from _findings(value, f"{prefix}{key}.")
+        elif isinstance(value, numbers.Real) and not math.isnan(value):
+            yield f"{prefix}{key}: {value}"
