@@ -28,7 +28,7 @@ def run(base_tree, tmp_path):
 
 def test_only_the_import_is_of_hotcell():
     """What an example imports of hotcell is one line, and no other line names it."""
-    assert set(EXAMPLES) == {"charts", "statistics", "runner"}
+    assert set(EXAMPLES) == {"charts", "statistics", "runner", "notebook"}
     for code in EXAMPLES.values():
         assert len([line for line in code.splitlines() if "hotcell" in line]) == 1
         ast.parse(code.replace("\\e", "\\"))
@@ -56,3 +56,8 @@ def test_the_runner(run, tmp_path):
     figures = ast.literal_eval(paths[0])
     assert len(figures) == 1 and re.fullmatch(rf"{tmp_path}/out/figures/plotly_[0-9a-f]{{12}}\.json", figures[0])
     assert Path(figures[0]).is_file()
+
+
+def test_the_notebook(run):
+    done = run("notebook")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[42, 250, True]\n", ""), done

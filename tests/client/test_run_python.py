@@ -642,8 +642,8 @@ def test_what_runs_now_can_be_seen(session):
 
 
 def test_modules_that_code_may_not_import_and_definitions():
-    for code, options in (("import safepyrun", {}), ("import fastaudit", {}), ("def f(): pass", {"ban_defs": True}), ("class A: pass", {"ban_defs": True}),
-                          ("import json", {"ban_imports": ["json"]}), ("from json import dumps", {"ban_imports": ["json"]})):
+    for code, options in (("import safepyrun", {}), ("import fastaudit", {}), ("def f(): pass", {"ban_defs": True}),
+                          ("class A: pass", {"ban_defs": True}), ("import json", {"ban_imports": ["json"]}), ("from json import dumps", {"ban_imports": ["json"]})):
         with pytest.raises(PermissionError, match="is not allowed by this policy"):
             run(code, **options)
     assert run("import json\njson.dumps(1)", ban_imports=["csv"], ban_defs=True) == "1"

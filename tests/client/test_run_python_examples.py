@@ -113,6 +113,10 @@ def test_writing(show, tmp_path):
     show("Path('test_cwd_ok.txt').unlink(missing_ok=True)")
     for code in ("Path('/tmp/nope.txt').write_text('bad')", "Path('../escape.txt').write_text('bad')", "open('../bad_open.txt', 'w')"):
         assert show(f"try: await pyrun_cwd(\"{code}\")\nexcept PermissionError: print(\"Blocked as expected\")")[1] == "Blocked as expected"
+    # Over a directory that does not exist: the kernel finds none before any rule is asked.
+    assert show("try: await pyrun_cwd(\"Path('subdir/../../escape.txt').write_text('bad')\")\n"
+                "except (PermissionError, FileNotFoundError): print(\"Blocked as expected\")")[1] == "Blocked as expected"
+    assert not (tmp_path.parent / "escape.txt").exists() and not (tmp_path / "subdir").exists()
 
 
 POLICY = '''class ExtWritePolicy(AllowPolicy):

@@ -245,7 +245,7 @@ def test_what_nobody_allowed_is_asked_for(g, session):
 
     def hook(info):
         asked.append(info)
-        return info.call.arguments["name"] == info.data.get("good")
+        return info.call.arguments.get("name") == info.data.get("good")
 
     class Cell:
         def store(self, name): return name

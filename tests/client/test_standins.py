@@ -88,7 +88,7 @@ def module_of_the_callers(monkeypatch):
 
 # ---- values ----
 
-CARRIED = [(1, (2, "x")), b"x\0y", bytearray(b"x"), {1, 2}, frozenset("ab"), datetime.date(2020, 2, 29), datetime.timedelta(hours=1),
+CARRIED = [(1, (2, "x")), b"x\0y", bytearray(b"x"), {1, 2}, frozenset({1, 2}), datetime.date(2020, 2, 29), datetime.timedelta(hours=1),
            datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), decimal.Decimal("1.10"), 1j, float("inf"), {1: 2, None: (3,)},
            [(1, 2), {"a": b"b"}], Path("a/b"), types.SimpleNamespace(a=(1, 2))]
 
@@ -162,10 +162,20 @@ def test_stand_ins_are_told_apart_and_come_back_as_themselves(ask, shop):
     ask("look(shop, several=(other, both[0], find()))\nlook(Shop)\nlook(int)", g)
     assert seen == [(shop, (other, shop, other)), (Shop, ()), (int, ())]
     assert ask("shop", g) is shop and ask("find()", g) is other
+    allow(Shop)
+    assert type(ask("Shop('new')", g)) is Shop
     with pytest.raises(TypeError, match="cannot be sent to the caller"):
         ask("look(lambda: 1)", g)
     with pytest.raises(TypeError, match="inherited"):
         ask("class Mine(Shop): pass\nMine()", g)
+
+
+def test_objects_come_back_under_new_names(ask, shop):
+    def find(): return shop
+    allow(find)
+    g = {"find": find, "shop": Shop("another"), "keep": print}
+    ask("mine = find()\nother_, keep = mine, mine\nshop = find()\n_hidden = mine", g)
+    assert g["mine"] is shop is g["other_"] is g["shop"] and g["keep"] is print and "_hidden" not in g
 
 
 def test_modules_of_the_caller(ask, module):
@@ -311,8 +321,9 @@ def test_only_uses_that_there_are_can_be_asked_for(desk, what):
 
 
 @pytest.mark.parametrize("args", [
-    [{"$pickle": "gASVBQAAAAAAAABLAS4="}], [{"$other": {"builtin": "eval"}}], [{"$other": {"builtin": "__import__"}}], [{"$other": {"kind": "cell", "module": "os"}}],
-    [{"$objects": [[1], [{"$other": {"id": 9}}]]}], {"$tuple": ["tea"]}, "tea", 5, None, [{"$ndarray": "AAAA"}], [[[[[[["x"] * 10] * 10] * 10] * 10] * 10] * 50],
+    [{"$pickle": "gASVBQAAAAAAAABLAS4="}], [{"$other": {"builtin": "eval"}}], [{"$other": {"builtin": "__import__"}}],
+    [{"$other": {"kind": "cell", "module": "os"}}],
+    [{"$objects": [[1], [{"$other": {"id": 9}}]]}], {"$tuple": ["tea"]}, "tea", 5, None, [{"$ndarray": "AAAA"}],
 ], ids=lambda args: repr(args)[:40])
 def test_arguments_are_data(desk, args):
     answer = desk.answer("call", {"name": "shop"}, "price", args, {})
@@ -326,6 +337,18 @@ def test_what_is_not_allowed_is_not_even_looked_at(desk, shop):
     for name, to in (("system", "os"), ("environ", "os"), ("upper", "text"), (None, "greedy"), (None, "Shop")):
         answer = hostile(desk, "call", {"name": to}, name, ["true"] if name == "system" else [])
         assert answer.get("raised", [""])[0] == "PermissionError" or to == "Shop" and "value" in answer, answer
+
+
+def test_methods_are_called_on_objects_of_their_class_alone(desk, shop):
+    """Data that looks like an object would be in a state that the class never lets it have."""
+    forged = {"$namespace": {"name": "forged", "log": []}}
+    for what, to, name in (("call", {"name": "Shop"}, "price"), ("of", {"name": "Shop"}, "price")):
+        assert hostile(desk, what, to, name, [forged, "tea"])["raised"][0] == "TypeError"
+    assert hostile(desk, "call", {"name": "Shop"}, "price", [{"$other": {"name": "shop"}}, "tea"]) == {"value": 250}
+    bare = standins.Desk(lambda: {"price": Shop.price, "shop": shop}, ())
+    bare.begin(registry.registry_state())
+    assert hostile(bare, "call", {"name": "price"}, None, [forged, "tea"])["raised"][0] == "TypeError"
+    assert hostile(bare, "call", {"name": "price"}, None, [{"$other": {"name": "shop"}}, "tea"]) == {"value": 250}
 
 
 def test_lent_objects_are_bounded(desk, monkeypatch):

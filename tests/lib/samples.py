@@ -63,6 +63,8 @@ SCALARS = {
                        "datetime.datetime(2024, 10, 27, 2, 30, fold=1, tzinfo=__import__('zoneinfo').ZoneInfo('Europe/Berlin')), "
                        "datetime.datetime(2024, 1, 1, tzinfo=__import__('pytz').UTC)]",
     "timedeltas": "[timedelta(), timedelta(-1, 5, 7), timedelta.max]", "ids": "[uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)]",
+    "paths": "[__import__('pathlib').Path('a/b'), __import__('pathlib').PosixPath('/'), __import__('pathlib').PurePosixPath('ä')]",
+    "namespaces": "[__import__('types').SimpleNamespace(), __import__('types').SimpleNamespace(a=(1, [2]), b=b'x')]",
     "ranges": "[range(0), range(5), range(10, -10, -3)]",
     "numpy scalars": "[np.int8(-1), np.uint64(2**64 - 1), np.float32(0.1), np.float64('nan'), np.bool_(True), np.complex64(1j), "
                      "np.datetime64('2024-01-02'), np.datetime64('NaT', 'ns'), np.timedelta64(5, 'ms'), np.str_('ä'), np.bytes_(b'x'), "

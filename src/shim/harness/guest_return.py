@@ -6,6 +6,7 @@ MOST = 100000  # values in one JSON document
 INLINE = 65536  # bytes of JSON that go into the manifest; larger JSON becomes a file
 LONGEST = 10000  # characters of str(object) for an object that is not JSON
 MAX_INT = (1 << 63) - 1
+STANDIN = "application/vnd.hotcell.standin+json"  # of a stand-in for an object that stayed with the caller (adapters/in_cell.py)
 
 
 class NotJson(ValueError):
@@ -132,6 +133,9 @@ def as_exact(value, place):
     try:
         node = encoder.encode(value, 0)
     except TypeError:
+        reference = getattr(type(value), "_hotcell_reference", None)
+        if reference is not None:
+            return place.json(reference.__get__(value), STANDIN)
         if is_a(value, "pandas", "DataFrame", "Series", "Index") or is_a(value, "numpy", "ndarray"):
             raise
         return as_json(value, place)

@@ -335,6 +335,15 @@ def _owner(fn: Any) -> Any:
     return owner if isinstance(owner, type) else module
 
 
+def method_owner(fn: Any) -> Optional[type]:
+    """The class of a method that is not bound to an object; None for all else."""
+    if not (inspect.isfunction(fn) or inspect.ismethoddescriptor(fn)) or not _has_place(fn):
+        return None
+    owner = _owner(fn)
+    plain = isinstance(owner, type) and not isinstance(inspect.getattr_static(owner, fn.__name__, None), (staticmethod, classmethod))
+    return owner if plain else None
+
+
 def _name_in(name: str, entries: Iterable[Any]) -> Optional[Tuple[bool, List[AllowPolicy]]]:
     """None if no entry allows `name`, else (True, the policies of the entries that do)."""
     hits = [entry for entry in entries if entry is ... or entry == name

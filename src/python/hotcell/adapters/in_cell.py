@@ -4,22 +4,24 @@ This file's text goes into the cell, where the namespace is the program's. It im
 object that a policy's own code has. A stand-in holds no more than a reference: what it is asked for, it asks the caller, who
 decides. So nothing here guards anything, and a program that changes it deceives itself alone.
 """
+# mypy: allow-untyped-defs
 
 
-def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
-    """Returns the function that binds the names of a plan, as standins.Plan makes it."""
+def hotcell_setup(tools, hotcell, space):
+    """Returns the function that binds the names of a plan, each by the JSON that standins.Desk.node_of makes."""
     import builtins
     import types
 
     room = 1 << 24  # bytes of the arguments of one call; the tool has its own limit
     asked = tools.hotcell_call
+    looked_for = ("to_plotly_json",)  # what the harness asks the class of each value for
     references = {}  # stand-in of a function or class -> its reference
     functions = {}   # number of a function that was lent -> its stand-in
     classes = {}     # key of a caller's class -> its stand-in
 
     # ---- messages ----
 
-    def other(value):  # type: ignore[no-untyped-def]
+    def other(value):
         """What is sent in place of a value that is not carried."""
         kind = type(value)
         if issubclass(kind, Standin):
@@ -38,11 +40,11 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
             return (None, pathlib.PosixPath(str(value)))
         raise TypeError(f"a {kind.__name__} of the cell's cannot be sent to the caller")
 
-    def message(what, to, name, args, kwargs):  # type: ignore[no-untyped-def]
+    def message(what, to, name, args, kwargs):
         sent = [hotcell.to_letter(each, room, other) for each in (list(args), dict(kwargs))]
         return {"what": what, "to": to, "name": name, "args": sent[0], "kwargs": sent[1]}
 
-    def result(answer):  # type: ignore[no-untyped-def]
+    def result(answer):
         if "raised" in answer:
             kind, text, args = answer["raised"]
             kind = getattr(builtins, kind, None)
@@ -50,10 +52,10 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
             raise kind(*(hotcell.of_letter(args, made) if args is not None and kind is not RuntimeError else [text]))
         return hotcell.of_letter(answer["value"], made)
 
-    def ask(what, to, name=None, args=(), kwargs=()):  # type: ignore[no-untyped-def]
+    def ask(what, to, name=None, args=(), kwargs=()):
         return result(asked(**message(what, to, name, args, kwargs)))
 
-    async def ask_later(what, to, name=None, args=(), kwargs=()):  # type: ignore[no-untyped-def]
+    async def ask_later(what, to, name=None, args=(), kwargs=()):
         return result(await asked.call_async(**message(what, to, name, args, kwargs)))
 
     # ---- stand-ins ----
@@ -61,17 +63,17 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
     class Meta(type):
         """The type of the stand-ins of classes."""
 
-        def __call__(cls, *args, **kwargs):  # type: ignore[no-untyped-def]
+        def __call__(cls, *args, **kwargs):
             if cls not in references:
                 raise TypeError("a class of the caller's cannot be inherited from in a cell")
             return ask("call", references[cls], None, args, kwargs)
 
-        def __getattr__(cls, name):  # type: ignore[no-untyped-def]
-            if name.startswith("_") or cls not in references:
+        def __getattr__(cls, name):
+            if name.startswith("_") or name in looked_for or cls not in references:
                 raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
             return ask("get", references[cls], name)
 
-        def __repr__(cls):  # type: ignore[no-untyped-def]
+        def __repr__(cls):
             return f"<class {cls.__name__!r} of the caller's>"
 
     class Standin(metaclass=Meta):
@@ -79,52 +81,52 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
 
         __slots__ = ("_hotcell_reference",)
 
-        def __getattr__(self, name):  # type: ignore[no-untyped-def]
+        def __getattr__(self, name):
             if name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             return ask("get", self._hotcell_reference, name)
 
-        def __setattr__(self, name, value):  # type: ignore[no-untyped-def]
+        def __setattr__(self, name, value):
             ask("set", self._hotcell_reference, name, [value])
 
-        def __call__(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        def __call__(self, *args, **kwargs):
             return ask("call", self._hotcell_reference, None, args, kwargs)
 
-        def __getitem__(self, key):  # type: ignore[no-untyped-def]
+        def __getitem__(self, key):
             return ask("item", self._hotcell_reference, None, [key])
 
-        def __len__(self):  # type: ignore[no-untyped-def]
+        def __len__(self):
             try:
                 return ask("len", self._hotcell_reference)
             except PermissionError as error:  # list() and others ask for the length where there need not be one
                 raise TypeError(str(error)) from None
 
-        def __contains__(self, value):  # type: ignore[no-untyped-def]
+        def __contains__(self, value):
             return ask("contains", self._hotcell_reference, None, [value])
 
-        def __bool__(self):  # type: ignore[no-untyped-def]
+        def __bool__(self):
             return True
 
-        def __iter__(self):  # type: ignore[no-untyped-def]
+        def __iter__(self):
             iterator = ask("iter", self._hotcell_reference)
             while found := ask("next", object.__getattribute__(iterator, "_hotcell_reference")):
                 yield from found
 
-        def __repr__(self):  # type: ignore[no-untyped-def]
+        def __repr__(self):
             return f"<{type(self).__name__} of the caller's>"
 
-        def _repr_mimebundle_(self, include=None, exclude=None):  # type: ignore[no-untyped-def]
+        def _repr_mimebundle_(self, include=None, exclude=None):
             return {"application/vnd.hotcell.standin+json": self._hotcell_reference}
 
     class Module(types.ModuleType):
         """Stands in for a module of the caller's; `real` is the cell's own module of this name, if there is one, of which the
         caller has only these `names`."""
 
-        def __init__(self, name, to, real=None, names=()):  # type: ignore[no-untyped-def]
+        def __init__(self, name, to, real=None, names=()):
             super().__init__(name)
             vars(self).update(_hotcell_reference=to, _hotcell_real=real, _hotcell_names=names)
 
-        def __getattr__(self, name):  # type: ignore[no-untyped-def]
+        def __getattr__(self, name):
             own = vars(self)
             if own["_hotcell_real"] is not None and name not in own["_hotcell_names"]:
                 return getattr(own["_hotcell_real"], name)
@@ -132,15 +134,15 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
                 raise AttributeError(f"module {own['__name__']!r} has no attribute {name!r}")
             return ask("get", own["_hotcell_reference"], name)
 
-    def function(content):  # type: ignore[no-untyped-def]
+    def function(content):
         to = content["to"]
         if to.get("id") in functions:
             return functions[to["id"]]
 
-        async def call_later(*args, **kwargs):  # type: ignore[no-untyped-def]
+        async def call_later(*args, **kwargs):
             return await ask_later("call", to, None, args, kwargs)
 
-        def call_now(*args, **kwargs):  # type: ignore[no-untyped-def]
+        def call_now(*args, **kwargs):
             return ask("call", to, None, args, kwargs)
         call = call_later if content.get("later") else call_now
         call.__name__ = call.__qualname__ = content["name"]
@@ -152,7 +154,7 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
             functions[to["id"]] = call
         return call
 
-    def with_source(call, source):  # type: ignore[no-untyped-def]
+    def with_source(call, source):
         """Let inspect.getsource find the text of the caller's function, which is not run."""
         import linecache
         file = f"<caller's {call.__name__}>"
@@ -167,7 +169,7 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
                     return
             todo += inner
 
-    def class_of(content):  # type: ignore[no-untyped-def]
+    def class_of(content):
         key = content["key"]
         if key not in classes:
             members = {"__module__": "__main__", "__slots__": (), "__doc__": content.get("doc")}
@@ -181,18 +183,18 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
             references[classes[key]] = content["to"]
         return classes[key]
 
-    def instance(content):  # type: ignore[no-untyped-def]
+    def instance(content):
         standin = object.__new__(class_of(content["class"]))
         object.__setattr__(standin, "_hotcell_reference", content["to"])
         return standin
 
-    def module(path):  # type: ignore[no-untyped-def]
+    def module(path):
         found = __import__(path)
         for part in path.split(".")[1:]:
             found = getattr(found, part)
         return found
 
-    def of_cell(content):  # type: ignore[no-untyped-def]
+    def of_cell(content):
         """What the cell has itself: a class or function of a library, or a module."""
         try:
             found = module(content["module"])
@@ -206,9 +208,9 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
             return Module(content["module"], content["to"], found, content["names"])
         return with_methods(found, content)
 
-    def with_methods(kind, content):  # type: ignore[no-untyped-def]
+    def with_methods(kind, content):
         """The class of paths, some of whose methods the caller has."""
-        def method(name):  # type: ignore[no-untyped-def]
+        def method(name):
             return lambda self, *args, **kwargs: ask("of", content["to"], name, (self, *args), kwargs)
         concrete = type(kind())
         return type(kind.__name__, (concrete,), {"__slots__": (), **{name: method(name) for name in content["names"]}})
@@ -217,10 +219,10 @@ def hotcell_setup(tools, hotcell, space):  # type: ignore[no-untyped-def]
               "module": lambda content: Module(content["name"], content["to"]),
               "builtin": lambda content: getattr(builtins, content["name"])}
 
-    def made(content):  # type: ignore[no-untyped-def]
+    def made(content):
         return makers[content["kind"]](content)
 
-    def setup(plan):  # type: ignore[no-untyped-def]
+    def setup(plan):
         for name, node in plan.items():
             value = hotcell.of_letter(node, made)
             if value is not None or node is None:

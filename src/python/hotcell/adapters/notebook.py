@@ -9,15 +9,12 @@ namespace by the rules of should_export. Nothing is ever pickled.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import base64
 import builtins
-import contextlib
 import importlib
 import inspect
 import io
-import json
 import keyword
 import linecache
 import os
@@ -30,44 +27,39 @@ from collections import ChainMap
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..config import Config, read_config
-from ..errors import JobError, NeedsSession, PolicyError
+from ..errors import PolicyError
 from ..jobs import arun
 from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_column, is_frame
 from ..tools import run_to_end
-from ..values import MIME
 from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, audit_state,
                     begin_run, chk_dest, default_write_types, describe_tools, registry_state, run_data, set_data, track_call, type_name)
 from .dests import Dests, DestsError
 from .live import Live
+from .outcomes import exception_of, noted, value_of, with_name
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json
-from .unwrap import refusal_in
 from .writers import allow_pandas
 
 __all__ = [
     "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "DestsError", "OpenWritePolicy", "PathWritePolicy",
     "PosAllowPolicy", "PosWritePolicy", "RunPython", "UrlPolicy", "WritePolicy", "allow", "allow_matplotlib", "allow_pandas",
-    "allow_write", "allow_write_types", "audit_state", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var", "load_ipython_extension",
-    "run_data", "set_data", "should_export", "skills", "srcfn", "track_call",
+    "allow_write", "allow_write_types", "audit_state", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var",
+    "load_ipython_extension", "run_data", "set_data", "should_export", "skills", "srcfn", "track_call",
 ]
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 MAX_RETURNS = 64       # names that one job can give back
 WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
-MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
-BETWEEN = ("\nDuring handling of the above exception, another exception occurred:\n\n",
-           "\nThe above exception was the direct cause of the following exception:\n\n")
-OS_ERROR = re.compile(r"\[Errno (\d{1,4})\] ([^\n]*?)(?:: ('(?:[^'\\\n]|\\.)*'|\"[^\"\n]*\")(?: -> ('(?:[^'\\\n]|\\.)*'))?)?")
-FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "ASCII")
 SOURCES = 10           # that linecache keeps
 CHANGING = (list, dict, set, bytearray, SimpleNamespace)  # types whose values the cell has copies of, which code can change
 DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # as in the policy "notebook"
+TAKEN = ("tools", "ToolError")  # names of a job with tools, until the plan is carried out
 HELPERS = ("python", "allow")  # names of the host's, that never come back
 
 default_ok_dests: Sequence[str] = ()
@@ -165,6 +157,9 @@ class _Values:
         for name in names:
             if name in g and not name.startswith("_"):
                 self._sort(name, g[name])
+        for name in TAKEN if self.plan else ():
+            if name in self.vars:
+                self._plan(name, self.vars.pop(name))
 
     def _sort(self, name: str, value: Any) -> None:
         if is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
@@ -172,12 +167,15 @@ class _Values:
         elif is_json(value):
             self.vars[name] = value
         else:
-            try:
-                self.plan[name] = self._desk.node_of(name, value)
-            except (TypeError, ValueError) as error:
-                self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
-            if isinstance(value, CHANGING):
-                self.changing[name] = value
+            self._plan(name, value)
+
+    def _plan(self, name: str, value: Any) -> None:
+        try:
+            self.plan[name] = self._desk.node_of(name, value)
+        except (TypeError, ValueError) as error:
+            self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
+        if isinstance(value, CHANGING):
+            self.changing[name] = value
 
 
 # ---- running ----
@@ -227,10 +225,10 @@ class RunPython:
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
-        self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
         self._bans: Dict[str, Any] = {"imports": {"deny+": list(ban_imports)}} if list(ban_imports) else {}
         self._banned = ["def", "class"] if ban_defs else []
         self._desk = Desk(self._namespace, self.ok_dests)  # of the session
+        self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
         self._live: Optional[Live] = None
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
@@ -258,8 +256,8 @@ class RunPython:
             result = await arun(code, policy=policy, inputs=values.inputs, returns=_wanted(names, values),
                                 **{"vars": values.vars, **given}, **dests.options(), **self._options)
             with result:
-                self._take(result, names, values, state, dests)
-                return _value_of(result, desk)
+                self._take(result, names, values, state, desk, dests)
+                return value_of(result, desk)
 
     def _namespace(self) -> Mapping[str, Any]:
         """The values of the code's names: the caller's namespace, and the functions of enabled skills."""
@@ -270,33 +268,34 @@ class RunPython:
         result = await live.run(code, self._rules(writable), values, _wanted(names, values), state)
         name = srcfn(code)
         try:
-            live.learn(self._take(result, names, values, state))
+            live.learn(self._take(result, names, values, state, self._desk))
         except Exception as error:
             if hasattr(error, "cell_traceback"):
-                error.cell_traceback = _with_name(error.cell_traceback, name)
+                error.cell_traceback = with_name(error.cell_traceback, name)
             raise
-        return _value_of(result, self._desk)
+        return value_of(result, self._desk)
 
     def close(self) -> None:
         """End the session, if there is one; the next run begins a new one."""
         if self._live is not None:
             self._live.close()
 
-    def _take(self, result: Result, names: _Names, values: _Values, state: Any, dests: Optional[Dests] = None) -> Dict[str, Any]:
+    def _take(self, result: Result, names: _Names, values: _Values, state: Any, desk: Desk,
+              dests: Optional[Dests] = None) -> Dict[str, Any]:
         """Deliver a run's output, exception, variables and files as if the code had run in this process. Returns the variables.
-        PermissionError: while it ran, something has changed what code may do."""
+        PermissionError: while it ran, something has changed what code may do; then nothing but its output is delivered."""
         sys.stdout.write(str(result.stdout))
         if registry_state() != state:
-            raise _noted(PermissionError(POLICY_CHANGED), result)
+            raise noted(PermissionError(POLICY_CHANGED), result)
         if dests is not None and result.rejection is None:
             untold = dests.apply(result.output_dir)
             if untold is not None:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
-            raise _exception(result, values)
+            raise exception_of(result, values.kept_back)
         sys.stderr.write(str(result.stderr))
         _show_figures(result)
-        exported = self._export(result, names, values)
+        exported = self._export(result, names, values, desk)
         if dests is None:
             self._place_files(result)
         return exported
@@ -323,13 +322,14 @@ class RunPython:
             return False
         return True
 
-    def _export(self, result: Result, names: _Names, values: _Values) -> Dict[str, Any]:
+    def _export(self, result: Result, names: _Names, values: _Values, desk: Desk) -> Dict[str, Any]:
         returned, exported = result.returned, {}
         given = {**values.vars, **values.changing}
         for name in returned:
             try:
-                value = returned[name]
-            except ImportError as error:
+                entry = result.guest["returned"][name]
+                value = desk.object_of(entry.get("json")) if entry.get("mime") == STANDIN else returned[name]
+            except (ImportError, PermissionError) as error:
                 warnings.warn(f"{name} did not come back: {error}", stacklevel=3)
                 continue
             if not should_export(name, value, self.g) or name in given and _is_same(given[name], value):
@@ -400,105 +400,6 @@ def srcfn(code: str) -> str:
 
 
 srcfn.count = 0  # type: ignore[attr-defined]
-
-
-def _value_of(result: Result, desk: Desk) -> Any:
-    """The value of a run: as itself, from JSON or as a literal, else its repr."""
-    bundle = result.bundle
-    if MIME in bundle:
-        return result.value
-    if STANDIN in bundle:
-        with contextlib.suppress(PermissionError):
-            return desk.object_of(bundle[STANDIN])
-    if "application/json" in bundle:
-        return bundle["application/json"]
-    text = bundle.get("text/plain")
-    if not isinstance(text, str) or len(text) > MAX_LITERAL or max(map(text.count, "([{-+")) > 1000:
-        return text
-    try:
-        return _builtin_type(text) or _pattern(text) or ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, re.error):
-        return text
-
-
-def _builtin_type(text: str) -> Optional[type]:
-    """The built-in type whose repr this is."""
-    found = re.fullmatch(r"<class '(\w+)'>", text)
-    kind = getattr(builtins, found[1], None) if found else None
-    return kind if isinstance(kind, type) else None
-
-
-def _pattern(text: str) -> Optional["re.Pattern[Any]"]:
-    """The regular expression whose repr this is, if its flags are ordinary ones."""
-    call = ast.parse(text, mode="eval").body if text.startswith("re.compile(") else None
-    if not isinstance(call, ast.Call) or call.keywords or not 1 <= len(call.args) <= 2:
-        return None
-    flags = ast.unparse(call.args[1]).split(" | ") if len(call.args) == 2 else []
-    if not all(flag.startswith("re.") and flag[3:] in FLAGS for flag in flags):
-        return None
-    return re.compile(ast.literal_eval(call.args[0]), sum(getattr(re, flag[3:]) for flag in flags))
-
-
-def _exception(result: Result, values: _Values) -> BaseException:
-    """The exception for a run that did not end well."""
-    if result.status in ("timeout", "cpu"):
-        return _noted(TimeoutError(result.reason), result)
-    if result.status == "memory":
-        return _noted(MemoryError(result.reason), result)
-    rejection = result.rejection
-    if rejection is not None and rejection.rule == "syntax":
-        return _noted(SyntaxError(f"{rejection.message} (line {rejection.line})"), result)
-    if rejection is not None:
-        findings = rejection.findings or (rejection,)
-        return _noted(PermissionError("\n".join(dict.fromkeys(finding.message for finding in findings))), result)
-    error = result.error
-    if error is None:
-        return JobError(result)
-    for name, why in values.kept_back.items():
-        if error.type == "NameError" and f"'{name}'" in error.message:
-            return _noted(NeedsSession(f"{name}: {why}"), result)
-    if error.type == "ImportError" and error.message.endswith("is not allowed by this policy"):
-        return _noted(PermissionError(error.message), result)
-    refused = refusal_in(result)
-    if refused is not None:
-        return _noted(PermissionError(refused), result)
-    kind = getattr(builtins, error.type.rpartition(".")[2], None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        return _noted(JobError(result), result)
-    try:
-        return _noted(kind(*_arguments(kind, error.message)), result)
-    except TypeError:  # its constructor wants more
-        return _noted(JobError(result), result)
-
-
-def _arguments(kind: type, message: str) -> Sequence[Any]:
-    """The arguments of an exception with this text."""
-    if issubclass(kind, KeyError):
-        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return (ast.literal_eval(message[:MAX_LITERAL]),)
-    found = OS_ERROR.fullmatch(message) if issubclass(kind, OSError) else None
-    if found is None:
-        return (message,)
-    try:
-        names = [ast.literal_eval(name) for name in (found[3], found[4]) if name]
-    except (ValueError, SyntaxError):
-        return (message,)
-    return (int(found[1]), found[2], names[0], None, names[1]) if len(names) > 1 else (int(found[1]), found[2], *names)
-
-
-def _noted(error: BaseException, result: Result) -> BaseException:
-    """The exception with the cell's traceback, from the code's own frame on and without what it was raised from."""
-    text = result.error.traceback if result.error else str(result.stderr)
-    last = max(text.rfind(between) + len(between) if between in text else 0 for between in BETWEEN)
-    error.cell_traceback = text[last:]  # type: ignore[attr-defined]
-    error.__suppress_context__ = True
-    return error
-
-
-def _with_name(text: str, name: str) -> str:
-    """A traceback of a session with the name that linecache has for the code of its last run."""
-    cells = re.findall(r'File "(<cell \d+>)"', text)
-    return text.replace(f'File "{max(cells, key=lambda cell: int(cell[6:-1]))}"', f'File "{name}"') if cells else text
 
 
 # ---- IPython, configuration ----

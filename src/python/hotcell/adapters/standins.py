@@ -15,6 +15,7 @@ import json
 import pkgutil
 import sys
 import textwrap
+import threading
 from collections import abc
 from dataclasses import dataclass
 from itertools import islice
@@ -24,7 +25,7 @@ from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Opti
 
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
-from .allow import (POLICY_CHANGED, AllowChecked, Dests, asks_before_denial, explicit_names, is_tool, policies_for, registered_name,
+from .allow import (POLICY_CHANGED, AllowChecked, Dests, asks_before_denial, explicit_names, is_tool, method_owner, policies_for, registered_name,
                     registry_state, default_write_types)
 
 # What the one tool of a cell may do; the job's own time comes first.
@@ -41,8 +42,8 @@ FOLDERS = ("/dist-packages/", "/site-packages/")
 REACHING = {"os", "posix", "shutil", "subprocess", "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "webbrowser", "requests", "httpx",
             "glob", "tempfile", "sqlite3", "platform", "getpass", "multiprocessing", "signal", "importlib"}
 IN_CELL = (pkgutil.get_data(__package__, "in_cell.py") or b"").decode()
-# Runs before every program: syntax warnings are not shown.
-QUIET = "import warnings\nwarnings.filterwarnings('ignore', category=SyntaxWarning)\ndel warnings\n"
+# Runs before every program: syntax warnings are not shown. It binds no name, as the caller's are there already.
+QUIET = "__import__('warnings').filterwarnings('ignore', category=SyntaxWarning)\n"
 SESSION_PRELUDE = f"{QUIET}{IN_CELL}\nhotcell_setup = hotcell_setup(tools, hotcell, globals())\ndel tools, ToolError\n"
 PRELUDE = f"{SESSION_PRELUDE}hotcell_setup(hotcell_plan)\ndel hotcell_plan, hotcell_setup\n"
 STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a reference, as the value of a run
@@ -66,6 +67,7 @@ class Desk:
     def __init__(self, lookup: Callable[[], Mapping[str, Any]], ok_dests: Dests) -> None:
         """lookup: gives the caller's namespace. ok_dests: as of RunPython, for policies."""
         self._lookup, self._ok_dests = lookup, ok_dests
+        self._lock = threading.Lock()        # answers come from a thread, and for coroutines from the caller's event loop
         self._lent: List[Lent] = []
         self._numbers: Dict[Any, int] = {}   # what identifies a Lent -> its place in _lent
         self._classes: Dict[type, int] = {}  # classes that the cell knows -> their keys
@@ -110,13 +112,14 @@ class Desk:
 
     def _number(self, lent: Lent) -> int:
         key = (id(lent.value), lent.given) if lent.owner is None else (id(lent.owner), lent.name)
-        if key not in self._numbers:
-            if len(self._lent) >= MOST_LENT:
-                raise RuntimeError(f"the code has stand-ins of {MOST_LENT} objects of the caller's, and can have no more")
-            self._numbers[key] = len(self._lent)
-            self._lent.append(lent)
-        self._lent[self._numbers[key]] = lent  # what an attribute is may have changed
-        return self._numbers[key]
+        with self._lock:
+            if key not in self._numbers:
+                if len(self._lent) >= MOST_LENT:
+                    raise RuntimeError(f"the code has stand-ins of {MOST_LENT} objects of the caller's, and can have no more")
+                self._numbers[key] = len(self._lent)
+                self._lent.append(lent)
+            self._lent[self._numbers[key]] = lent  # what an attribute is may have changed
+            return self._numbers[key]
 
     def _described(self, value: Any, to: Mapping[str, Any], name: str) -> Optional[Dict[str, Any]]:
         """The description of a module, class or function, or of an object; None for what may be data."""
@@ -213,6 +216,11 @@ class Desk:
     def _call(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
         if name is not None:
             lent = self._method(lent.value, _checked(name))
+        owner = method_owner(lent.value)
+        if owner is not None:  # it is called on data otherwise, which could pass for an object in any state
+            if not args or not isinstance(args[0], owner):
+                raise TypeError(f"{lent.value.__name__} is a method of {owner.__name__}: its first argument is one")
+            lent, args = self._method(args[0], _checked(lent.value.__name__)), args[1:]
         return self._checked_call(lent)(*args, **kwargs)
 
     def _checked_call(self, lent: Lent) -> AllowChecked:
