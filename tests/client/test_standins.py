@@ -294,6 +294,31 @@ def desk_of_a_shop(shop):
     return desk
 
 
+ATTACK = """
+import gc
+shop  # gives the code its tool
+tool = next(each for each in gc.get_objects() if type(each).__name__ == "Tool" and getattr(each, "__name__", "") == "hotcell_call")
+def ask(what, to, name=None, *args): return tool(what=what, to=to, name=name, args=list(args), kwargs={})
+attempts = [
+    ("call", {"name": "os"}, "system", "touch reached"), ("call", {"name": "run"}, None, ["touch", "reached"]),
+    ("call", {"name": "shop"}, "sell", "tea"), ("get", {"name": "shop"}, "__class__"), ("get", {"name": "shop"}, "secret"),
+    ("call", {"name": "shop"}, "__init__", "other"), ("set", {"name": "shop"}, "name", "other"), ("get", {"name": "os"}, "environ"),
+    ("call", {"id": 7}), ("call", {"name": "__builtins__"}, "eval", "1"), ("call", {"name": "Shop"}, "price", {"$namespace": {}}, "tea"),
+]
+[ask("call", {"name": "shop"}, "price", "tea"), [ask(*attempt) for attempt in attempts]]
+"""
+
+
+def test_a_program_that_has_the_tool_itself(ask, shop, tmp_path):
+    """With the guard off, code finds the tool by which its stand-ins ask. What it could do with it is shown by what is allowed."""
+    allow({Shop: ["price"]})
+    g = {"shop": shop, "Shop": Shop, "os": os, "run": subprocess.run}
+    allowed, refused = ask(ATTACK, g, policy="none")
+    assert allowed == {"value": 250}
+    assert [answer["raised"][0] for answer in refused] == ["PermissionError"] * 10 + ["TypeError"]
+    assert not (tmp_path / "reached").exists() and shop.log == [] and shop.name == "corner"
+
+
 INTERNALS = ["__class__", "__init__", "__globals__", "__dict__", "__reduce__", "__getattribute__", "_private", "price.__func__", "price ", "", 5,
              ["price"], "pr\u0131ce", "__getitem__", "mro"]
 
