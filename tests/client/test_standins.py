@@ -214,6 +214,15 @@ def test_functions_of_libraries_that_reach_out_are_the_callers(ask, tmp_path):
     assert [path.name for path in tmp_path.rglob("*.*")] == ["x.csv"]
 
 
+def test_names_that_a_cell_uses_itself_are_the_callers(ask):
+    def double(x): return 2 * x
+    allow(double)
+    g = {"double": double, "tools": ["hammer"], "ToolError": {"a": 1}, "warnings": (1,), "hotcell": "cold", "json": 5}
+    assert ask("tools.append(double(2))\n[tools, ToolError, warnings, hotcell, json]", g) == [["hammer", 4], {"a": 1}, (1,), "cold", 5]
+    assert g["tools"] == ["hammer", 4]
+    assert ask("[warnings, tools]", {**g, "warnings": "none"}) == ["none", ["hammer", 4]]
+
+
 def test_what_allowed_calls_return(ask):
     class Found:
         def __init__(self):

@@ -18,6 +18,7 @@ def hotcell_setup(tools, hotcell, space):
     references = {}  # stand-in of a function or class -> its reference
     functions = {}   # number of a function that was lent -> its stand-in
     classes = {}     # key of a caller's class -> its stand-in
+    consent = object()  # the answer to a call of which the caller wants the cell to make it
 
     # ---- messages ----
 
@@ -143,7 +144,8 @@ def hotcell_setup(tools, hotcell, space):
             return await ask_later("call", to, None, args, kwargs)
 
         def call_now(*args, **kwargs):
-            return ask("call", to, None, args, kwargs)
+            found = ask("call", to, None, args, kwargs)
+            return getattr(module(content["own"][0]), content["own"][1])(*args, **kwargs) if found is consent else found
         call = call_later if content.get("later") else call_now
         call.__name__ = call.__qualname__ = content["name"]
         call.__doc__ = content.get("doc")
@@ -211,13 +213,16 @@ def hotcell_setup(tools, hotcell, space):
     def with_methods(kind, content):
         """The class of paths, some of whose methods the caller has."""
         def method(name):
-            return lambda self, *args, **kwargs: ask("of", content["to"], name, (self, *args), kwargs)
+            def call(self, *args, **kwargs):
+                found = ask("of", content["to"], name, (self, *args), kwargs)
+                return getattr(concrete, name)(self, *args, **kwargs) if found is consent else found
+            return call
         concrete = type(kind())
         return type(kind.__name__, (concrete,), {"__slots__": (), **{name: method(name) for name in content["names"]}})
 
     makers = {"function": function, "object": instance, "class": class_of, "cell": of_cell,
               "module": lambda content: Module(content["name"], content["to"]),
-              "builtin": lambda content: getattr(builtins, content["name"])}
+              "builtin": lambda content: getattr(builtins, content["name"]), "own": lambda content: consent}
 
     def made(content):
         return makers[content["kind"]](content)

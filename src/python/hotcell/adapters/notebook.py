@@ -248,6 +248,7 @@ class RunPython:
         if self._live is not None:
             return await self._run_live(self._live, code, names, values, state)
         with Dests(self.ok_dests) as dests:
+            desk.holds = dests.holds
             prelude = {"code": dests.prelude() + (PRELUDE if values.plan else QUIET)}
             policy = {**self._rules(dests.places(), filename=srcfn(code)), **self._calls(names), "prelude": prelude, "limits": dests.limits()}
             given: Dict[str, Any] = {}
