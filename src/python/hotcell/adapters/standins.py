@@ -45,7 +45,14 @@ REACHING = {"os", "posix", "shutil", "subprocess", "socket", "ssl", "http", "url
 IN_CELL = (pkgutil.get_data(__package__, "in_cell.py") or b"").decode()
 # Runs before every program: syntax warnings are not shown. It binds no name, as the caller's are there already.
 QUIET = "__import__('warnings').filterwarnings('ignore', category=SyntaxWarning)\n"
-SESSION_PRELUDE = f"{QUIET}{IN_CELL}\nhotcell_setup = hotcell_setup(tools, hotcell, globals())\ndel tools, ToolError\n"
+SESSION_PRELUDE = f"""{QUIET}
+def hotcell_setup(tools, hotcell, space):
+    own = {{"__name__": "__main__"}}
+    exec(compile({IN_CELL!r}, "<hotcell>", "exec", dont_inherit=True), own)
+    return own["begin"](tools, hotcell, space)
+hotcell_setup = hotcell_setup(tools, hotcell, globals())
+del tools, ToolError
+"""
 PRELUDE = f"{SESSION_PRELUDE}hotcell_setup(hotcell_plan)\ndel hotcell_plan, hotcell_setup\n"
 STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a reference, as the value of a run
 MOVERS = ("rename", "replace", "hardlink_to")  # methods of Path whose first argument is a path, too
