@@ -19,7 +19,8 @@ asked = hotcell = names = None  # set by begin()
 
 
 def begin(tools, helpers, space):
-    """Returns the function that binds the names of a plan in the program's namespace, each by the JSON that standins.Desk.node_of makes."""
+    """Returns the function that binds the names of a plan in `space`, the program's namespace: each by the JSON that
+    standins.Desk.node_of makes."""
     global asked, hotcell, names
     asked, hotcell, names = tools.hotcell_call, helpers, space
     return setup
@@ -48,11 +49,13 @@ def other(value):
 
 
 def message(what, to, name, args, kwargs):
+    """What is sent to ask the caller. TypeError: an argument is nothing that can be sent."""
     sent = [hotcell.to_letter(each, ROOM, other) for each in (list(args), dict(kwargs))]
     return {"what": what, "to": to, "name": name, "args": sent[0], "kwargs": sent[1]}
 
 
 def result(answer):
+    """The value of an answer, or the exception that was raised at the caller's."""
     if "raised" in answer:
         kind, text, args = answer["raised"]
         kind = getattr(builtins, kind, None)
@@ -62,10 +65,12 @@ def result(answer):
 
 
 def ask(what, to, name=None, args=(), kwargs=()):
+    """Ask the caller for `what`, one of standins.SERVES, of what the reference `to` stands for."""
     return result(asked(**message(what, to, name, args, kwargs)))
 
 
 async def ask_later(what, to, name=None, args=(), kwargs=()):
+    """As ask(), for a coroutine of the caller's."""
     return result(await asked.call_async(**message(what, to, name, args, kwargs)))
 
 
@@ -149,6 +154,7 @@ class Module(types.ModuleType):
 
 
 def function(content):
+    """The stand-in of a function, as standins.Desk describes it."""
     to = content["to"]
     if to.get("id") in functions:
         return functions[to["id"]]
@@ -187,6 +193,7 @@ def with_source(call, source):
 
 
 def class_of(content):
+    """The stand-in of a class, the same one for each description with its key."""
     key = content["key"]
     if key not in classes:
         members = {"__module__": "__main__", "__slots__": (), "__doc__": content.get("doc")}
@@ -202,12 +209,14 @@ def class_of(content):
 
 
 def instance(content):
+    """The stand-in of an object."""
     standin = object.__new__(class_of(content["class"]))
     object.__setattr__(standin, "_hotcell_reference", content["to"])
     return standin
 
 
 def module(path):
+    """The cell's own module of this name. ImportError, AttributeError: it has none."""
     found = __import__(path)
     for part in path.split(".")[1:]:
         found = getattr(found, part)
@@ -246,10 +255,12 @@ makers = {"function": function, "object": instance, "class": class_of, "cell": o
 
 
 def made(content):
+    """What a description of the caller's stands for."""
     return makers[content["kind"]](content)
 
 
 def setup(plan):
+    """Bind the names of a plan. What the cell does not have at all is not bound."""
     for name, node in plan.items():
         value = hotcell.of_letter(node, made)
         if value is not None or node is None:
