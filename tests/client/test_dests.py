@@ -466,6 +466,36 @@ def test_writers_of_the_callers_frames_go_below_the_destinations(work):
     assert sorted(os.listdir(work.parent)) == ["secret", "work"] and os.listdir(work.parent / "secret") == ["file"]
 
 
+def test_what_the_caller_allows_of_files_is_done_where_the_code_sees_it(work):
+    """Path's methods and shutil's functions ask their policies, and work on what the code has made in this run."""
+    class Texts(registry.AllowPolicy):
+        def __call__(self, obj, args, kwargs, ok_dests):
+            notebook.chk_dest(obj, ok_dests)
+            if obj.suffix == ".sh":
+                raise PermissionError(f"{obj} is no text")
+    registry.allow({Path: [("write_text", Texts()), "rename", "read_text"], shutil: [("copy", registry.PosAllowPolicy(1, "dst"))]})
+    g = {"Path": Path, "shutil": shutil}
+    code = """
+import os
+open('made', 'w').write('a')
+shutil.copy('made', 'copied')
+Path('copied').write_text('bc')
+os.mkdir('in')
+os.chdir('in')
+Path('x').write_text('def')
+Path('x').rename('y')
+[Path('y').read_text(), open('../copied').read(), os.listdir('.')]
+"""
+    assert run(code, g, ok_dests=["."]) == ["def", "bc", ["y"]]
+    assert (work / "copied").read_text() == "bc" and (work / "in/y").read_text() == "def" and (work / "made").read_text() == "a"
+    before = tree_of(work.parent)
+    for refused in ("Path('x.sh').write_text('x')", "Path('../x').write_text('x')", "Path('out/file').write_text('x')",
+                    "shutil.copy('made', '../x')", "shutil.copy('made', 'out/x')"):
+        with pytest.raises(PermissionError, match="not allowed|no text"):
+            run(refused, g, ok_dests=["."])
+    assert tree_of(work.parent) == before
+
+
 # ---- as an ordinary user ----
 
 OF_A_USER = """

@@ -88,7 +88,7 @@ def module_of_the_callers(monkeypatch):
 
 # ---- values ----
 
-CARRIED = [(1, (2, "x")), b"x\0y", bytearray(b"x"), {1, 2}, frozenset("ab"), datetime.date(2020, 2, 29), datetime.timedelta(hours=1),
+CARRIED = [(1, (2, "x")), b"x\0y", bytearray(b"x"), {1, 2}, frozenset({1, 2}), datetime.date(2020, 2, 29), datetime.timedelta(hours=1),
            datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), decimal.Decimal("1.10"), 1j, float("inf"), {1: 2, None: (3,)},
            [(1, 2), {"a": b"b"}], Path("a/b"), types.SimpleNamespace(a=(1, 2))]
 
@@ -212,6 +212,15 @@ def test_functions_of_libraries_that_reach_out_are_the_callers(ask, tmp_path):
         with pytest.raises(PermissionError, match=why):
             ask(f"Path({str(tmp_path / name)!r}).write_text('bad')", g, ok_dests=[place])
     assert [path.name for path in tmp_path.rglob("*.*")] == ["x.csv"]
+
+
+def test_names_that_a_cell_uses_itself_are_the_callers(ask):
+    def double(x): return 2 * x
+    allow(double)
+    g = {"double": double, "tools": ["hammer"], "ToolError": {"a": 1}, "warnings": (1,), "hotcell": "cold", "json": 5}
+    assert ask("tools.append(double(2))\n[tools, ToolError, warnings, hotcell, json]", g) == [["hammer", 4], {"a": 1}, (1,), "cold", 5]
+    assert g["tools"] == ["hammer", 4]
+    assert ask("[warnings, tools]", {**g, "warnings": "none"}) == ["none", ["hammer", 4]]
 
 
 def test_what_allowed_calls_return(ask):

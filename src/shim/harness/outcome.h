@@ -14,7 +14,7 @@ struct hc_program {
     bool awaits;          /* `body` or `last` has an await at its top level, and evaluates to a coroutine */
     bool whole_traceback; /* rule code.traceback: frames of libraries are shown, too */
     bool exit_fails;      /* rule code.exit: SystemExit is an exception like others */
-    bool finish_tasks;    /* rule code.finish_tasks: tasks left running are awaited */
+    bool finish_tasks;    /* rule code.finish_tasks: tasks that the program leaves running are awaited */
 };
 
 /* How a program ended. All references are owned. */

@@ -409,6 +409,13 @@ class AllowChecked:
         self.fn, self.ok_dests, self._owner, self._name = fn, ok_dests, owner, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = self.check(*args, **kwargs)
+        with track_call(call.name):
+            value = self.fn(*args, **kwargs)
+        return _tracked(call.name, value) if inspect.iscoroutine(value) else value
+
+    def check(self, *args: Any, **kwargs: Any) -> CallInfo:
+        """Call the policies for a call with these arguments, which somebody else makes. PermissionError: it is denied."""
         policies = self._policies()
         if isinstance(self._owner, (ModuleType, type)):
             obj = None
@@ -417,9 +424,7 @@ class AllowChecked:
             obj = None if isinstance(bound, (ModuleType, type)) else bound
         call = CallInfo(_name_of(_owner(self.fn)), registered_as(self.fn)[1], args, kwargs, self.fn)
         decide([_NotAllowed(self._name or call.name)] if policies is None else policies, call, obj, self.ok_dests)
-        with track_call(call.name):
-            value = self.fn(*args, **kwargs)
-        return _tracked(call.name, value) if inspect.iscoroutine(value) else value
+        return call
 
     def _policies(self) -> Optional[List[AllowPolicy]]:
         """The policies to call, each once; None if nothing allows the callable."""

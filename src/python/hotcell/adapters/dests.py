@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import stat
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,6 +147,18 @@ class Dests:
             if root.place != "/tmp":
                 dirs.append({"host": str(root.source), "place": root.place, "mode": "scratch"})
         return {"dirs": dirs}
+
+    def holds(self, path: str) -> bool:
+        """Whether the code finds what is at a path of the caller's in the cell, or makes it there: it is to be changed there then."""
+        real = os.path.realpath(path)
+        for root in sorted(self._roots, key=lambda root: -len(root.path)):
+            if f"{real}/".startswith(f"{root.path}/") and root.place == root.path:
+                below = os.fsencode(real[len(root.path) + 1:])
+                top = below.partition(b"/")[0]
+                if root.path == "/tmp":
+                    return top in root.base or not top.startswith(b".") and not os.path.lexists(b"/tmp/" + top)
+                return below not in root.shown
+        return False
 
     def limits(self) -> Dict[str, Any]:
         """Members of a policy's "limits" for the copies."""

@@ -1,230 +1,267 @@
 """What RunPython runs in the cell before a program: it binds the caller's values, and stand-ins for what stays with the caller.
 
-This file's text goes into the cell, where the namespace is the program's. It imports nothing of this package; `hotcell` is the
-object that a policy's own code has. A stand-in holds no more than a reference: what it is asked for, it asks the caller, who
-decides. So nothing here guards anything, and a program that changes it deceives itself alone.
+This file's text goes into the cell, where it has a namespace of its own. It imports nothing of this package; `hotcell` is the object
+that a policy's own code has. A stand-in holds no more than a reference: what it is asked for, it asks the caller, who decides. So
+nothing here guards anything, and a program that changes it deceives itself alone.
 """
 # mypy: allow-untyped-defs
 
+import builtins
+import types
 
-def hotcell_setup(tools, hotcell, space):
-    """Returns the function that binds the names of a plan, each by the JSON that standins.Desk.node_of makes."""
-    import builtins
-    import types
+ROOM = 1 << 24  # bytes of the arguments of one call; the tool has its own limit
+LOOKED_FOR = ("to_plotly_json",)  # what the harness asks the class of each value for
+CONSENT = object()  # the answer to a call of which the caller wants the cell to make it
+references = {}  # stand-in of a function or class -> its reference
+functions = {}   # number of a function that was lent -> its stand-in
+classes = {}     # key of a caller's class -> its stand-in
+asked = hotcell = names = None  # set by begin()
 
-    room = 1 << 24  # bytes of the arguments of one call; the tool has its own limit
-    asked = tools.hotcell_call
-    looked_for = ("to_plotly_json",)  # what the harness asks the class of each value for
-    references = {}  # stand-in of a function or class -> its reference
-    functions = {}   # number of a function that was lent -> its stand-in
-    classes = {}     # key of a caller's class -> its stand-in
 
-    # ---- messages ----
-
-    def other(value):
-        """What is sent in place of a value that is not carried."""
-        kind = type(value)
-        if issubclass(kind, Standin):
-            return (object.__getattribute__(value, "_hotcell_reference"),)
-        if isinstance(value, Module):
-            return (object.__getattribute__(value, "_hotcell_reference"),)
-        if isinstance(value, (type, types.FunctionType)) and value in references:
-            return (references[value],)
-        if isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
-            return ({"builtin": value.__name__},)
-        for base in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset):
-            if issubclass(kind, base):
-                return (None, base(value))
-        if any(each.__module__ == "pathlib" and each.__name__ == "PosixPath" for each in kind.__mro__):
-            import pathlib
-            return (None, pathlib.PosixPath(str(value)))
-        raise TypeError(f"a {kind.__name__} of the cell's cannot be sent to the caller")
-
-    def message(what, to, name, args, kwargs):
-        sent = [hotcell.to_letter(each, room, other) for each in (list(args), dict(kwargs))]
-        return {"what": what, "to": to, "name": name, "args": sent[0], "kwargs": sent[1]}
-
-    def result(answer):
-        if "raised" in answer:
-            kind, text, args = answer["raised"]
-            kind = getattr(builtins, kind, None)
-            kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
-            raise kind(*(hotcell.of_letter(args, made) if args is not None and kind is not RuntimeError else [text]))
-        return hotcell.of_letter(answer["value"], made)
-
-    def ask(what, to, name=None, args=(), kwargs=()):
-        return result(asked(**message(what, to, name, args, kwargs)))
-
-    async def ask_later(what, to, name=None, args=(), kwargs=()):
-        return result(await asked.call_async(**message(what, to, name, args, kwargs)))
-
-    # ---- stand-ins ----
-
-    class Meta(type):
-        """The type of the stand-ins of classes."""
-
-        def __call__(cls, *args, **kwargs):
-            if cls not in references:
-                raise TypeError("a class of the caller's cannot be inherited from in a cell")
-            return ask("call", references[cls], None, args, kwargs)
-
-        def __getattr__(cls, name):
-            if name.startswith("_") or name in looked_for or cls not in references:
-                raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-            return ask("get", references[cls], name)
-
-        def __repr__(cls):
-            return f"<class {cls.__name__!r} of the caller's>"
-
-    class Standin(metaclass=Meta):
-        """Stands in for an object of the caller's."""
-
-        __slots__ = ("_hotcell_reference",)
-
-        def __getattr__(self, name):
-            if name.startswith("_"):
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return ask("get", self._hotcell_reference, name)
-
-        def __setattr__(self, name, value):
-            ask("set", self._hotcell_reference, name, [value])
-
-        def __call__(self, *args, **kwargs):
-            return ask("call", self._hotcell_reference, None, args, kwargs)
-
-        def __getitem__(self, key):
-            return ask("item", self._hotcell_reference, None, [key])
-
-        def __len__(self):
-            try:
-                return ask("len", self._hotcell_reference)
-            except PermissionError as error:  # list() and others ask for the length where there need not be one
-                raise TypeError(str(error)) from None
-
-        def __contains__(self, value):
-            return ask("contains", self._hotcell_reference, None, [value])
-
-        def __bool__(self):
-            return True
-
-        def __iter__(self):
-            iterator = ask("iter", self._hotcell_reference)
-            while found := ask("next", object.__getattribute__(iterator, "_hotcell_reference")):
-                yield from found
-
-        def __repr__(self):
-            return f"<{type(self).__name__} of the caller's>"
-
-        def _repr_mimebundle_(self, include=None, exclude=None):
-            return {"application/vnd.hotcell.standin+json": self._hotcell_reference}
-
-    class Module(types.ModuleType):
-        """Stands in for a module of the caller's; `real` is the cell's own module of this name, if there is one, of which the
-        caller has only these `names`."""
-
-        def __init__(self, name, to, real=None, names=()):
-            super().__init__(name)
-            vars(self).update(_hotcell_reference=to, _hotcell_real=real, _hotcell_names=names)
-
-        def __getattr__(self, name):
-            own = vars(self)
-            if own["_hotcell_real"] is not None and name not in own["_hotcell_names"]:
-                return getattr(own["_hotcell_real"], name)
-            if name.startswith("_"):
-                raise AttributeError(f"module {own['__name__']!r} has no attribute {name!r}")
-            return ask("get", own["_hotcell_reference"], name)
-
-    def function(content):
-        to = content["to"]
-        if to.get("id") in functions:
-            return functions[to["id"]]
-
-        async def call_later(*args, **kwargs):
-            return await ask_later("call", to, None, args, kwargs)
-
-        def call_now(*args, **kwargs):
-            return ask("call", to, None, args, kwargs)
-        call = call_later if content.get("later") else call_now
-        call.__name__ = call.__qualname__ = content["name"]
-        call.__doc__ = content.get("doc")
-        if content.get("source"):
-            with_source(call, content["source"])
-        references[call] = to
-        if "id" in to:
-            functions[to["id"]] = call
-        return call
-
-    def with_source(call, source):
-        """Let inspect.getsource find the text of the caller's function, which is not run."""
-        import linecache
-        file = f"<caller's {call.__name__}>"
-        todo = [compile(source, file, "exec")]
-        while todo:
-            code = todo.pop()
-            inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
-            for each in inner:
-                if each.co_name == call.__name__:
-                    call.__wrapped__ = types.FunctionType(each, {}, None, None, tuple(types.CellType() for _ in each.co_freevars))
-                    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-                    return
-            todo += inner
-
-    def class_of(content):
-        key = content["key"]
-        if key not in classes:
-            members = {"__module__": "__main__", "__slots__": (), "__doc__": content.get("doc")}
-            base = getattr(builtins, content.get("error") or "", None)
-            if base is not None:  # to be raised and caught
-                classes[key] = type(content["name"], (base,), {**members, "__slots__": ()})
-            else:
-                bases = tuple(class_of(each) for each in content.get("bases", ())) or (Standin,)
-                classes[key] = Meta(content["name"], bases, members)
-        if "to" in content:
-            references[classes[key]] = content["to"]
-        return classes[key]
-
-    def instance(content):
-        standin = object.__new__(class_of(content["class"]))
-        object.__setattr__(standin, "_hotcell_reference", content["to"])
-        return standin
-
-    def module(path):
-        found = __import__(path)
-        for part in path.split(".")[1:]:
-            found = getattr(found, part)
-        return found
-
-    def of_cell(content):
-        """What the cell has itself: a class or function of a library, or a module."""
-        try:
-            found = module(content["module"])
-            for part in content.get("path", "").split(".") if content.get("path") else ():
-                found = getattr(found, part)
-        except (ImportError, AttributeError):
-            return made(content["else"]) if "else" in content else None
-        if not content.get("names"):
-            return found
-        if isinstance(found, types.ModuleType):
-            return Module(content["module"], content["to"], found, content["names"])
-        return with_methods(found, content)
-
-    def with_methods(kind, content):
-        """The class of paths, some of whose methods the caller has."""
-        def method(name):
-            return lambda self, *args, **kwargs: ask("of", content["to"], name, (self, *args), kwargs)
-        concrete = type(kind())
-        return type(kind.__name__, (concrete,), {"__slots__": (), **{name: method(name) for name in content["names"]}})
-
-    makers = {"function": function, "object": instance, "class": class_of, "cell": of_cell,
-              "module": lambda content: Module(content["name"], content["to"]),
-              "builtin": lambda content: getattr(builtins, content["name"])}
-
-    def made(content):
-        return makers[content["kind"]](content)
-
-    def setup(plan):
-        for name, node in plan.items():
-            value = hotcell.of_letter(node, made)
-            if value is not None or node is None:
-                space[name] = value
+def begin(tools, helpers, space):
+    """Returns the function that binds the names of a plan in `space`, the program's namespace: each by the JSON that
+    standins.Desk.node_of makes."""
+    global asked, hotcell, names
+    asked, hotcell, names = tools.hotcell_call, helpers, space
     return setup
+
+
+# ---- messages ----
+
+def other(value):
+    """What is sent in place of a value that is not carried."""
+    kind = type(value)
+    if issubclass(kind, Standin):
+        return (object.__getattribute__(value, "_hotcell_reference"),)
+    if isinstance(value, Module):
+        return (object.__getattribute__(value, "_hotcell_reference"),)
+    if isinstance(value, (type, types.FunctionType)) and value in references:
+        return (references[value],)
+    if isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
+        return ({"builtin": value.__name__},)
+    for base in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset):
+        if issubclass(kind, base):
+            return (None, base(value))
+    if any(each.__module__ == "pathlib" and each.__name__ == "PosixPath" for each in kind.__mro__):
+        import pathlib
+        return (None, pathlib.PosixPath(str(value)))
+    raise TypeError(f"a {kind.__name__} of the cell's cannot be sent to the caller")
+
+
+def message(what, to, name, args, kwargs):
+    """What is sent to ask the caller. TypeError: an argument is nothing that can be sent."""
+    sent = [hotcell.to_letter(each, ROOM, other) for each in (list(args), dict(kwargs))]
+    return {"what": what, "to": to, "name": name, "args": sent[0], "kwargs": sent[1]}
+
+
+def result(answer):
+    """The value of an answer, or the exception that was raised at the caller's."""
+    if "raised" in answer:
+        kind, text, args = answer["raised"]
+        kind = getattr(builtins, kind, None)
+        kind = kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
+        raise kind(*(hotcell.of_letter(args, made) if args is not None and kind is not RuntimeError else [text]))
+    return hotcell.of_letter(answer["value"], made)
+
+
+def ask(what, to, name=None, args=(), kwargs=()):
+    """Ask the caller for `what`, one of standins.SERVES, of what the reference `to` stands for."""
+    return result(asked(**message(what, to, name, args, kwargs)))
+
+
+async def ask_later(what, to, name=None, args=(), kwargs=()):
+    """As ask(), for a coroutine of the caller's."""
+    return result(await asked.call_async(**message(what, to, name, args, kwargs)))
+
+
+# ---- stand-ins ----
+
+class Meta(type):
+    """The type of the stand-ins of classes."""
+
+    def __call__(cls, *args, **kwargs):
+        if cls not in references:
+            raise TypeError("a class of the caller's cannot be inherited from in a cell")
+        return ask("call", references[cls], None, args, kwargs)
+
+    def __getattr__(cls, name):
+        if name.startswith("_") or name in LOOKED_FOR or cls not in references:
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        return ask("get", references[cls], name)
+
+    def __repr__(cls):
+        return f"<class {cls.__name__!r} of the caller's>"
+
+
+class Standin(metaclass=Meta):
+    """Stands in for an object of the caller's."""
+
+    __slots__ = ("_hotcell_reference",)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return ask("get", self._hotcell_reference, name)
+
+    def __setattr__(self, name, value):
+        ask("set", self._hotcell_reference, name, [value])
+
+    def __call__(self, *args, **kwargs):
+        return ask("call", self._hotcell_reference, None, args, kwargs)
+
+    def __getitem__(self, key):
+        return ask("item", self._hotcell_reference, None, [key])
+
+    def __len__(self):
+        try:
+            return ask("len", self._hotcell_reference)
+        except PermissionError as error:  # list() and others ask for the length where there need not be one
+            raise TypeError(str(error)) from None
+
+    def __contains__(self, value):
+        return ask("contains", self._hotcell_reference, None, [value])
+
+    def __bool__(self):
+        return True
+
+    def __iter__(self):
+        iterator = ask("iter", self._hotcell_reference)
+        while found := ask("next", object.__getattribute__(iterator, "_hotcell_reference")):
+            yield from found
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of the caller's>"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"application/vnd.hotcell.standin+json": self._hotcell_reference}
+
+
+class Module(types.ModuleType):
+    """Stands in for a module of the caller's; `real` is the cell's own module of this name, if there is one, of which the
+    caller has only these `names`."""
+
+    def __init__(self, name, to, real=None, names=()):
+        super().__init__(name)
+        vars(self).update(_hotcell_reference=to, _hotcell_real=real, _hotcell_names=names)
+
+    def __getattr__(self, name):
+        own = vars(self)
+        if own["_hotcell_real"] is not None and name not in own["_hotcell_names"]:
+            return getattr(own["_hotcell_real"], name)
+        if name.startswith("_"):
+            raise AttributeError(f"module {own['__name__']!r} has no attribute {name!r}")
+        return ask("get", own["_hotcell_reference"], name)
+
+
+def function(content):
+    """The stand-in of a function, as standins.Desk describes it."""
+    to = content["to"]
+    if to.get("id") in functions:
+        return functions[to["id"]]
+
+    async def call_later(*args, **kwargs):
+        return await ask_later("call", to, None, args, kwargs)
+
+    def call_now(*args, **kwargs):
+        found = ask("call", to, None, args, kwargs)
+        return getattr(module(content["own"][0]), content["own"][1])(*args, **kwargs) if found is CONSENT else found
+    call = call_later if content.get("later") else call_now
+    call.__name__ = call.__qualname__ = content["name"]
+    call.__doc__ = content.get("doc")
+    if content.get("source"):
+        with_source(call, content["source"])
+    references[call] = to
+    if "id" in to:
+        functions[to["id"]] = call
+    return call
+
+
+def with_source(call, source):
+    """Let inspect.getsource find the text of the caller's function, which is not run."""
+    import linecache
+    file = f"<caller's {call.__name__}>"
+    todo = [compile(source, file, "exec")]
+    while todo:
+        code = todo.pop()
+        inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+        for each in inner:
+            if each.co_name == call.__name__:
+                call.__wrapped__ = types.FunctionType(each, {}, None, None, tuple(types.CellType() for _ in each.co_freevars))
+                linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+                return
+        todo += inner
+
+
+def class_of(content):
+    """The stand-in of a class, the same one for each description with its key."""
+    key = content["key"]
+    if key not in classes:
+        members = {"__module__": "__main__", "__slots__": (), "__doc__": content.get("doc")}
+        base = getattr(builtins, content.get("error") or "", None)
+        if base is not None:  # to be raised and caught
+            classes[key] = type(content["name"], (base,), {**members, "__slots__": ()})
+        else:
+            bases = tuple(class_of(each) for each in content.get("bases", ())) or (Standin,)
+            classes[key] = Meta(content["name"], bases, members)
+    if "to" in content:
+        references[classes[key]] = content["to"]
+    return classes[key]
+
+
+def instance(content):
+    """The stand-in of an object."""
+    standin = object.__new__(class_of(content["class"]))
+    object.__setattr__(standin, "_hotcell_reference", content["to"])
+    return standin
+
+
+def module(path):
+    """The cell's own module of this name. ImportError, AttributeError: it has none."""
+    found = __import__(path)
+    for part in path.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+def of_cell(content):
+    """What the cell has itself: a class or function of a library, or a module."""
+    try:
+        found = module(content["module"])
+        for part in content.get("path", "").split(".") if content.get("path") else ():
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return made(content["else"]) if "else" in content else None
+    if not content.get("names"):
+        return found
+    if isinstance(found, types.ModuleType):
+        return Module(content["module"], content["to"], found, content["names"])
+    return with_methods(found, content)
+
+
+def with_methods(kind, content):
+    """The class of paths, some of whose methods the caller has."""
+    def method(name):
+        def call(self, *args, **kwargs):
+            found = ask("of", content["to"], name, (self, *args), kwargs)
+            return getattr(concrete, name)(self, *args, **kwargs) if found is CONSENT else found
+        return call
+    concrete = type(kind())
+    return type(kind.__name__, (concrete,), {"__slots__": (), **{name: method(name) for name in content["names"]}})
+
+
+makers = {"function": function, "object": instance, "class": class_of, "cell": of_cell,
+          "module": lambda content: Module(content["name"], content["to"]),
+          "builtin": lambda content: getattr(builtins, content["name"]), "own": lambda content: CONSENT}
+
+
+def made(content):
+    """What a description of the caller's stands for."""
+    return makers[content["kind"]](content)
+
+
+def setup(plan):
+    """Bind the names of a plan. What the cell does not have at all is not bound."""
+    for name, node in plan.items():
+        value = hotcell.of_letter(node, made)
+        if value is not None or node is None:
+            names[name] = value

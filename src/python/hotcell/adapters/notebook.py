@@ -9,11 +9,9 @@ namespace by the rules of should_export. Nothing is ever pickled.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import base64
 import builtins
-import contextlib
 import importlib
 import inspect
 import io
@@ -29,24 +27,23 @@ from collections import ChainMap
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..config import Config, read_config
-from ..errors import JobError, NeedsSession, PolicyError
+from ..errors import PolicyError
 from ..jobs import arun
 from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_column, is_frame
 from ..tools import run_to_end
-from ..values import MIME
 from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, audit_state,
                     begin_run, chk_dest, default_write_types, describe_tools, registry_state, run_data, set_data, track_call, type_name)
 from .dests import Dests, DestsError
 from .live import Live
+from .outcomes import exception_of, noted, value_of, with_name
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json
-from .unwrap import refusal_in
 from .writers import allow_pandas
 
 __all__ = [
@@ -59,14 +56,10 @@ __all__ = [
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 MAX_RETURNS = 64       # names that one job can give back
 WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
-MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
-BETWEEN = ("\nDuring handling of the above exception, another exception occurred:\n\n",
-           "\nThe above exception was the direct cause of the following exception:\n\n")
-OS_ERROR = re.compile(r"\[Errno (\d{1,4})\] ([^\n]*?)(?:: ('(?:[^'\\\n]|\\.)*'|\"[^\"\n]*\")(?: -> ('(?:[^'\\\n]|\\.)*'))?)?")
-FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "ASCII")
 SOURCES = 10           # that linecache keeps
 CHANGING = (list, dict, set, bytearray, SimpleNamespace)  # types whose values the cell has copies of, which code can change
 DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # as in the policy "notebook"
+TAKEN = ("tools", "ToolError")  # names of a job with tools, until the plan is carried out
 HELPERS = ("python", "allow")  # names of the host's, that never come back
 
 default_ok_dests: Sequence[str] = ()
@@ -164,6 +157,9 @@ class _Values:
         for name in names:
             if name in g and not name.startswith("_"):
                 self._sort(name, g[name])
+        for name in TAKEN if self.plan else ():
+            if name in self.vars:
+                self._plan(name, self.vars.pop(name))
 
     def _sort(self, name: str, value: Any) -> None:
         if is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
@@ -171,12 +167,15 @@ class _Values:
         elif is_json(value):
             self.vars[name] = value
         else:
-            try:
-                self.plan[name] = self._desk.node_of(name, value)
-            except (TypeError, ValueError) as error:
-                self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
-            if isinstance(value, CHANGING):
-                self.changing[name] = value
+            self._plan(name, value)
+
+    def _plan(self, name: str, value: Any) -> None:
+        try:
+            self.plan[name] = self._desk.node_of(name, value)
+        except (TypeError, ValueError) as error:
+            self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
+        if isinstance(value, CHANGING):
+            self.changing[name] = value
 
 
 # ---- running ----
@@ -249,6 +248,7 @@ class RunPython:
         if self._live is not None:
             return await self._run_live(self._live, code, names, values, state)
         with Dests(self.ok_dests) as dests:
+            desk.holds = dests.holds
             prelude = {"code": dests.prelude() + (PRELUDE if values.plan else QUIET)}
             policy = {**self._rules(dests.places(), filename=srcfn(code)), **self._calls(names), "prelude": prelude, "limits": dests.limits()}
             given: Dict[str, Any] = {}
@@ -258,7 +258,7 @@ class RunPython:
                                 **{"vars": values.vars, **given}, **dests.options(), **self._options)
             with result:
                 self._take(result, names, values, state, desk, dests)
-                return _value_of(result, desk)
+                return value_of(result, desk)
 
     def _namespace(self) -> Mapping[str, Any]:
         """The values of the code's names: the caller's namespace, and the functions of enabled skills."""
@@ -272,9 +272,9 @@ class RunPython:
             live.learn(self._take(result, names, values, state, self._desk))
         except Exception as error:
             if hasattr(error, "cell_traceback"):
-                error.cell_traceback = _with_name(error.cell_traceback, name)
+                error.cell_traceback = with_name(error.cell_traceback, name)
             raise
-        return _value_of(result, self._desk)
+        return value_of(result, self._desk)
 
     def close(self) -> None:
         """End the session, if there is one; the next run begins a new one."""
@@ -287,13 +287,13 @@ class RunPython:
         PermissionError: while it ran, something has changed what code may do; then nothing but its output is delivered."""
         sys.stdout.write(str(result.stdout))
         if registry_state() != state:
-            raise _noted(PermissionError(POLICY_CHANGED), result)
+            raise noted(PermissionError(POLICY_CHANGED), result)
         if dests is not None and result.rejection is None:
             untold = dests.apply(result.output_dir)
             if untold is not None:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
-            raise _exception(result, values)
+            raise exception_of(result, values.kept_back)
         sys.stderr.write(str(result.stderr))
         _show_figures(result)
         exported = self._export(result, names, values, desk)
@@ -401,105 +401,6 @@ def srcfn(code: str) -> str:
 
 
 srcfn.count = 0  # type: ignore[attr-defined]
-
-
-def _value_of(result: Result, desk: Desk) -> Any:
-    """The value of a run: as itself, from JSON or as a literal, else its repr."""
-    bundle = result.bundle
-    if MIME in bundle:
-        return result.value
-    if STANDIN in bundle:
-        with contextlib.suppress(PermissionError):
-            return desk.object_of(bundle[STANDIN])
-    if "application/json" in bundle:
-        return bundle["application/json"]
-    text = bundle.get("text/plain")
-    if not isinstance(text, str) or len(text) > MAX_LITERAL or max(map(text.count, "([{-+")) > 1000:
-        return text
-    try:
-        return _builtin_type(text) or _pattern(text) or ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, re.error):
-        return text
-
-
-def _builtin_type(text: str) -> Optional[type]:
-    """The built-in type whose repr this is."""
-    found = re.fullmatch(r"<class '(\w+)'>", text)
-    kind = getattr(builtins, found[1], None) if found else None
-    return kind if isinstance(kind, type) else None
-
-
-def _pattern(text: str) -> Optional["re.Pattern[Any]"]:
-    """The regular expression whose repr this is, if its flags are ordinary ones."""
-    call = ast.parse(text, mode="eval").body if text.startswith("re.compile(") else None
-    if not isinstance(call, ast.Call) or call.keywords or not 1 <= len(call.args) <= 2:
-        return None
-    flags = ast.unparse(call.args[1]).split(" | ") if len(call.args) == 2 else []
-    if not all(flag.startswith("re.") and flag[3:] in FLAGS for flag in flags):
-        return None
-    return re.compile(ast.literal_eval(call.args[0]), sum(getattr(re, flag[3:]) for flag in flags))
-
-
-def _exception(result: Result, values: _Values) -> BaseException:
-    """The exception for a run that did not end well."""
-    if result.status in ("timeout", "cpu"):
-        return _noted(TimeoutError(result.reason), result)
-    if result.status == "memory":
-        return _noted(MemoryError(result.reason), result)
-    rejection = result.rejection
-    if rejection is not None and rejection.rule == "syntax":
-        return _noted(SyntaxError(f"{rejection.message} (line {rejection.line})"), result)
-    if rejection is not None:
-        findings = rejection.findings or (rejection,)
-        return _noted(PermissionError("\n".join(dict.fromkeys(finding.message for finding in findings))), result)
-    error = result.error
-    if error is None:
-        return JobError(result)
-    for name, why in values.kept_back.items():
-        if error.type == "NameError" and f"'{name}'" in error.message:
-            return _noted(NeedsSession(f"{name}: {why}"), result)
-    if error.type == "ImportError" and error.message.endswith("is not allowed by this policy"):
-        return _noted(PermissionError(error.message), result)
-    refused = refusal_in(result)
-    if refused is not None:
-        return _noted(PermissionError(refused), result, True)
-    kind = getattr(builtins, error.type.rpartition(".")[2], None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        return _noted(JobError(result), result)
-    try:
-        return _noted(kind(*_arguments(kind, error.message)), result)
-    except TypeError:  # its constructor wants more
-        return _noted(JobError(result), result)
-
-
-def _arguments(kind: type, message: str) -> Sequence[Any]:
-    """The arguments of an exception with this text."""
-    if issubclass(kind, KeyError):
-        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return (ast.literal_eval(message[:MAX_LITERAL]),)
-    found = OS_ERROR.fullmatch(message) if issubclass(kind, OSError) else None
-    if found is None:
-        return (message,)
-    try:
-        names = [ast.literal_eval(name) for name in (found[3], found[4]) if name]
-    except (ValueError, SyntaxError):
-        return (message,)
-    return (int(found[1]), found[2], names[0], None, names[1]) if len(names) > 1 else (int(found[1]), found[2], *names)
-
-
-def _noted(error: BaseException, result: Result, whole: bool = False) -> BaseException:
-    """The exception with the cell's traceback, from the code's own frame on and without what it was raised from, unless `whole`."""
-    text = result.error.traceback if result.error else str(result.stderr)
-    last = max(text.rfind(between) + len(between) if between in text else 0 for between in BETWEEN)
-    error.cell_traceback = text if whole else text[last:]  # type: ignore[attr-defined]
-    error.__suppress_context__ = True
-    return error
-
-
-def _with_name(text: str, name: str) -> str:
-    """A traceback of a session with the name that linecache has for the code of its last run."""
-    cells = re.findall(r'File "(<cell \d+>)"', text)
-    return text.replace(f'File "{max(cells, key=lambda cell: int(cell[6:-1]))}"', f'File "{name}"') if cells else text
 
 
 # ---- IPython, configuration ----

@@ -12,6 +12,7 @@ import builtins
 import functools
 import inspect
 import json
+import os
 import pkgutil
 import sys
 import textwrap
@@ -21,11 +22,11 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
 from types import ModuleType
-from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Set, Tuple
+from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
-from .allow import (POLICY_CHANGED, AllowChecked, Dests, asks_before_denial, explicit_names, is_tool, method_owner, policies_for, registered_name,
+from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, asks_before_denial, explicit_names, is_tool, method_owner, policies_for, registered_name,
                     registry_state, default_write_types)
 
 # What the one tool of a cell may do; the job's own time comes first.
@@ -42,11 +43,19 @@ FOLDERS = ("/dist-packages/", "/site-packages/")
 REACHING = {"os", "posix", "shutil", "subprocess", "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "webbrowser", "requests", "httpx",
             "glob", "tempfile", "sqlite3", "platform", "getpass", "multiprocessing", "signal", "importlib"}
 IN_CELL = (pkgutil.get_data(__package__, "in_cell.py") or b"").decode()
-# Runs before every program: syntax warnings are not shown.
-QUIET = "import warnings\nwarnings.filterwarnings('ignore', category=SyntaxWarning)\ndel warnings\n"
-SESSION_PRELUDE = f"{QUIET}{IN_CELL}\nhotcell_setup = hotcell_setup(tools, hotcell, globals())\ndel tools, ToolError\n"
+# Runs before every program: syntax warnings are not shown. It binds no name, as the caller's are there already.
+QUIET = "__import__('warnings').filterwarnings('ignore', category=SyntaxWarning)\n"
+SESSION_PRELUDE = f"""{QUIET}
+def hotcell_setup(tools, hotcell, space):
+    own = {{"__name__": "__main__"}}
+    exec(compile({IN_CELL!r}, "<hotcell>", "exec", dont_inherit=True), own)
+    return own["begin"](tools, hotcell, space)
+hotcell_setup = hotcell_setup(tools, hotcell, globals())
+del tools, ToolError
+"""
 PRELUDE = f"{SESSION_PRELUDE}hotcell_setup(hotcell_plan)\ndel hotcell_plan, hotcell_setup\n"
 STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a reference, as the value of a run
+MOVERS = ("rename", "replace", "hardlink_to")  # methods of Path whose first argument is a path, too
 SPECIAL = {"item": "__getitem__", "len": "__len__", "contains": "__contains__", "iter": "__iter__"}
 
 
@@ -72,6 +81,7 @@ class Desk:
         self._numbers: Dict[Any, int] = {}   # what identifies a Lent -> its place in _lent
         self._classes: Dict[type, int] = {}  # classes that the cell knows -> their keys
         self._state: Any = None
+        self.holds: Callable[[str], bool] = lambda path: False  # whether the cell has its own copy of what is at a path
         self.with_sources = False            # of functions: the code asks for them
 
     def begin(self, state: Any) -> None:
@@ -140,6 +150,9 @@ class Desk:
         own = getattr(value, "__name__", name)
         found = {"kind": "function", "to": to, "name": name or (own if isinstance(own, str) else "function"), "doc": _doc(value),
                  "later": inspect.iscoroutinefunction(value)}
+        place = _place(value) if inspect.isfunction(value) else None
+        if place in WRITE_POLICIES:
+            found["own"] = place
         source = _source(value) if self.with_sources and inspect.isfunction(value) else None
         return {**found, "name": value.__name__, "source": source} if source else found
 
@@ -221,7 +234,14 @@ class Desk:
             if not args or not isinstance(args[0], owner):
                 raise TypeError(f"{lent.value.__name__} is a method of {owner.__name__}: its first argument is one")
             lent, args = self._method(args[0], _checked(lent.value.__name__)), args[1:]
-        return self._checked_call(lent)(*args, **kwargs)
+        return self._done_by(self._checked_call(lent), _paths_of_function(lent.value, args, kwargs), args, kwargs)
+
+    def _done_by(self, call: AllowChecked, paths: Sequence[Any], args: List[Any], kwargs: Dict[str, Any]) -> Any:
+        """The result of a call; of one whose files are in the cell, too, nothing but the consent to make it there."""
+        if not paths or not all(isinstance(path, (str, PurePath)) and self.holds(os.fspath(path)) for path in paths):
+            return call(*args, **kwargs)
+        call.check(*args, **kwargs)
+        return _Answer({"$other": {"kind": "own"}})
 
     def _checked_call(self, lent: Lent) -> AllowChecked:
         if not callable(lent.value):
@@ -232,7 +252,8 @@ class Desk:
         """A method of an object that comes as data: of a Path."""
         if not args or not isinstance(lent.value, type) or not issubclass(lent.value, PurePath) or not isinstance(args[0], lent.value):
             raise TypeError("no such method of the caller's")
-        return self._checked_call(self._method(args[0], _checked(name)))(*args[1:], **kwargs)
+        paths = [args[0], *(_first(args[1:], kwargs, "target") if name in MOVERS else ())]
+        return self._done_by(self._checked_call(self._method(args[0], _checked(name))), paths, args[1:], kwargs)
 
     def _method(self, target: Any, name: str) -> Lent:
         """An attribute that may be called. Before a name is known to be allowed, no code of the caller's runs: not even that of a
@@ -326,6 +347,20 @@ def _checked(name: Any) -> str:
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
         raise PermissionError(f"{str(name)[:100]} is not allowed")
     return name
+
+
+def _first(args: Sequence[Any], kwargs: Mapping[str, Any], name: str) -> Sequence[Any]:
+    return args[:1] or [kwargs.get(name)]
+
+
+def _paths_of_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+    """The arguments of a call that are paths, of the functions of shutil that change files; none for all else."""
+    place = _place(function) if inspect.isfunction(function) else None
+    if place not in WRITE_POLICIES:
+        return ()
+    if place[1] == "rmtree":
+        return _first(args, kwargs, "path")
+    return [*_first(args, kwargs, "src"), *_first(args[1:], kwargs, "dst")]
 
 
 def _no_other(value: Any) -> Tuple[Any, ...]:

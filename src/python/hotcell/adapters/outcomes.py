@@ -1,0 +1,122 @@
+"""What a run of RunPython is for its caller: the value of its last expression, or the exception that it is raised as.
+
+Both come from a cell as text or data, and nothing of them is run: a repr is read as a literal, and an exception is one of the
+built-in types.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import re
+from typing import Any, Mapping, Optional, Sequence
+
+from ..errors import JobError, NeedsSession
+from ..results import Result
+from ..values import MIME
+from .standins import STANDIN, Desk
+from .unwrap import CAUSE, CONTEXT, refusal_in
+
+MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
+OS_ERROR = re.compile(r"\[Errno (\d{1,4})\] ([^\n]*?)(?:: ('(?:[^'\\\n]|\\.)*'|\"[^\"\n]*\")(?: -> ('(?:[^'\\\n]|\\.)*'))?)?")
+FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "ASCII")
+
+
+def value_of(result: Result, desk: Desk) -> Any:
+    """The value of a run: as itself, from JSON or as a literal, else its repr."""
+    bundle = result.bundle
+    if MIME in bundle:
+        return result.value
+    if STANDIN in bundle:
+        with contextlib.suppress(PermissionError):
+            return desk.object_of(bundle[STANDIN])
+    if "application/json" in bundle:
+        return bundle["application/json"]
+    text = bundle.get("text/plain")
+    if not isinstance(text, str) or len(text) > MAX_LITERAL or max(map(text.count, "([{-+")) > 1000:
+        return text
+    try:
+        return _builtin_type(text) or _pattern(text) or ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, re.error):
+        return text
+
+
+def _builtin_type(text: str) -> Optional[type]:
+    """The built-in type whose repr this is."""
+    found = re.fullmatch(r"<class '(\w+)'>", text)
+    kind = getattr(builtins, found[1], None) if found else None
+    return kind if isinstance(kind, type) else None
+
+
+def _pattern(text: str) -> Optional["re.Pattern[Any]"]:
+    """The regular expression whose repr this is, if its flags are ordinary ones."""
+    call = ast.parse(text, mode="eval").body if text.startswith("re.compile(") else None
+    if not isinstance(call, ast.Call) or call.keywords or not 1 <= len(call.args) <= 2:
+        return None
+    flags = ast.unparse(call.args[1]).split(" | ") if len(call.args) == 2 else []
+    if not all(flag.startswith("re.") and flag[3:] in FLAGS for flag in flags):
+        return None
+    return re.compile(ast.literal_eval(call.args[0]), sum(getattr(re, flag[3:]) for flag in flags))
+
+
+def exception_of(result: Result, kept_back: Mapping[str, str]) -> BaseException:
+    """The exception for a run that did not end well. `kept_back`: names of the caller's that did not go into the cell, and why."""
+    if result.status in ("timeout", "cpu"):
+        return noted(TimeoutError(result.reason), result)
+    if result.status == "memory":
+        return noted(MemoryError(result.reason), result)
+    rejection = result.rejection
+    if rejection is not None and rejection.rule == "syntax":
+        return noted(SyntaxError(f"{rejection.message} (line {rejection.line})"), result)
+    if rejection is not None:
+        findings = rejection.findings or (rejection,)
+        return noted(PermissionError("\n".join(dict.fromkeys(finding.message for finding in findings))), result)
+    error = result.error
+    if error is None:
+        return JobError(result)
+    for name, why in kept_back.items():
+        if error.type == "NameError" and f"'{name}'" in error.message:
+            return noted(NeedsSession(f"{name}: {why}"), result)
+    if error.type == "ImportError" and error.message.endswith("is not allowed by this policy"):
+        return noted(PermissionError(error.message), result)
+    refused = refusal_in(result)
+    if refused is not None:
+        return noted(PermissionError(refused), result, True)
+    kind = getattr(builtins, error.type.rpartition(".")[2], None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        return noted(JobError(result), result)
+    try:
+        return noted(kind(*_arguments(kind, error.message)), result)
+    except TypeError:  # its constructor wants more
+        return noted(JobError(result), result)
+
+
+def _arguments(kind: type, message: str) -> Sequence[Any]:
+    """The arguments of an exception with this text."""
+    if issubclass(kind, KeyError):
+        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return (ast.literal_eval(message[:MAX_LITERAL]),)
+    found = OS_ERROR.fullmatch(message) if issubclass(kind, OSError) else None
+    if found is None:
+        return (message,)
+    try:
+        names = [ast.literal_eval(name) for name in (found[3], found[4]) if name]
+    except (ValueError, SyntaxError):
+        return (message,)
+    return (int(found[1]), found[2], names[0], None, names[1]) if len(names) > 1 else (int(found[1]), found[2], *names)
+
+
+def noted(error: BaseException, result: Result, whole: bool = False) -> BaseException:
+    """The exception with the cell's traceback, from the code's own frame on and without what it was raised from, unless `whole`."""
+    text = result.error.traceback if result.error else str(result.stderr)
+    last = max(text.rfind(between) + len(between) if between in text else 0 for between in (CAUSE, CONTEXT))
+    error.cell_traceback = text if whole else text[last:]  # type: ignore[attr-defined]
+    error.__suppress_context__ = True
+    return error
+
+
+def with_name(text: str, name: str) -> str:
+    """A traceback of a session with the name that linecache has for the code of its last run."""
+    cells = re.findall(r'File "(<cell \d+>)"', text)
+    return text.replace(f'File "{max(cells, key=lambda cell: int(cell[6:-1]))}"', f'File "{name}"') if cells else text
