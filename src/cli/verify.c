@@ -137,7 +137,7 @@ static int check_changes(int dir, const cJSON *root, int *checked)
         const cJSON *changes = hc_json_member(entry, "changes");
         const char *directory = hc_json_text(changes, "directory"),
                    *sha256 = hc_json_text(changes, "list_sha256");
-        if (!directory || !sha256)
+        if (!*directory || !*sha256) /* nothing was changed */
             continue;
         (*checked)++;
         (void)snprintf(path, sizeof path, "%s.json", directory);

@@ -62,6 +62,13 @@ def clash(done, *words):
     return lines
 
 
+def test_a_copy_that_was_not_changed_verifies_too(user, data):
+    result = job(data, user, "print(open('kept').read())")
+    assert result.manifest["dirs"][0]["changes"]["entries"] == []
+    verified = cells.hotcell("verify", str(result.output / "manifest.json"), user=user)
+    assert verified.returncode == 0 and "0 files as recorded" in verified.stdout, verified
+
+
 def test_diff_shows_commit_applies_and_discard_drops(user, data):
     result = job(data, user)
     assert "1 file as recorded" in cells.hotcell("verify", str(result.output / "manifest.json"), user=user).stdout

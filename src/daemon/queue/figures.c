@@ -64,7 +64,7 @@ void hc_figures_keep(struct hc_figures *f, const char *path, int fd)
         return;
     f->bytes += new.data->bytes.len;
     f->list[f->count++] = new;
-    while (f->bytes > HC_FIGURES_MAX)
+    while (f->count && f->bytes > HC_FIGURES_MAX)
         drop_figure(f, 0);
 }
 
