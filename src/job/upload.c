@@ -93,11 +93,10 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
     char *data = NULL;
     size_t len = 0;
     int rc = 0;
-    if (p->upload && !(uploads->list[uploads->count].upload = strdup(p->upload->valuestring)))
-        rc = hc_fail(err, ENOMEM, "inputs.%s", name);
-    else if (p->upload)
-        len = 0;
-    else if (p->data)
+    if (p->upload) {
+        uploads->list[uploads->count].upload = strdup(p->upload->valuestring);
+        rc = uploads->list[uploads->count].upload ? 0 : hc_fail(err, ENOMEM, "inputs.%s", name);
+    } else if (p->data)
         rc = hc_job_decode_base64(p->data->valuestring, &data, &len, err);
     else if (!(data = strdup(p->text ? p->text->valuestring : "")))
         rc = hc_fail(err, ENOMEM, "inputs.%s", name);

@@ -77,7 +77,7 @@ def test_what_the_command_line_says_goes_along(daemon):
     raw.write_bytes(bytes(range(256)))
     code = "print(open('/input/t.txt').read(), n, sum(open('/input/r.bin', 'rb').read()))\nx = [n, 2]"
     result = run(daemon, code, "--input", f"t={text}", "--input", f"r={raw}", "--var", "n=1.50", "--return", "x=json", "--seed", "7",
-                 "--persist-code", "--stdout", "64K", "--pids", "10", "--policy", "none")
+                 "--persist-code", "--stdout-size", "64K", "--pids", "10", "--policy", "none")
     assert (result.status, result.stdout) == (0, "a,b\n1,é\n 1.5 32640\n"), result
     manifest = result.manifest
     assert manifest["guest"]["returned"]["x"]["json"] == [1.5, 2]
@@ -111,7 +111,7 @@ def test_output_passes_as_it_comes_and_a_signal_cancels(daemon):
 
 
 def test_a_signal_ends_it_whose_output_nobody_reads(daemon):
-    with run(daemon, "while True: print('x' * 1000)", "--timeout=100", "--stdout", "4M", start=cells.start) as job:
+    with run(daemon, "while True: print('x' * 1000)", "--timeout=100", "--stdout-size", "4M", start=cells.start) as job:
         assert job.read_line() == "x" * 1000
         job.signal(signal.SIGTERM)
         assert job.wait() == -signal.SIGTERM

@@ -73,7 +73,7 @@ def test_what_the_launcher_says_is_redacted():
 
 def test_a_key_that_the_limit_cuts_is_not_shown(tmp_path):
     code = f'print("before " + "{PEM}".replace("MIIE", "MIIE" * 100))'
-    result = cells.run(code, "--stdout", "100", policy="charts")
+    result = cells.run(code, "--stdout-size", "100", policy="charts")
     assert result.manifest["stdout"]["text"] == "before <REDACTED>"
     assert result.manifest["stdout"]["truncated"] is True
 
@@ -107,7 +107,7 @@ def test_truncated_output_ends_with_a_note():
 def test_both_ends_are_kept(tmp_path):
     ends = policy(tmp_path, truncation={"keep": "ends", "note": "\n[{bytes} bytes left out]\n"})
     code = "print('begin ' + 'é' * 500_000 + ' end')"
-    result = cells.run(code, "--stdout", "1000", policy=ends)
+    result = cells.run(code, "--stdout-size", "1000", policy=ends)
     text = result.manifest["stdout"]["text"]
     begin, note, end = text.split("\n", 2)
     assert begin.startswith("begin é") and end.endswith("é end\n")
