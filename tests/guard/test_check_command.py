@@ -649,14 +649,12 @@ def test_nothing_callable_is_set_in_any_way(statement):
 
 
 @pytest.mark.parametrize("statement, what", [
-    ("x[0] = 1", "bytearray"), ("del x[0]", "bytearray"), ("x[0] += 1", "bytearray"),
-    ("for x[0] in (1,): pass", "bytearray"),
     ("math.pi = 3", "module"), ("del math.pi", "module"), ("math.pi += 1", "module"),
     ("globals()['y'] = 1", "namespace"),
     ("int.x = 1", "type"),
 ])
 def test_only_listed_types_are_changed(statement, what):
-    result = cells.run(f"import math\nx = bytearray(b'abc')\n{statement}", policy=GUARDED)
+    result = cells.run(f"import math\n{statement}", policy=GUARDED)
     assert result.manifest["guest"]["error"]["type"] == "PermissionError", result
     assert what in result.manifest["guest"]["error"]["message"]
 
