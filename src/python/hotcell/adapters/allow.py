@@ -90,6 +90,8 @@ class OpenWritePolicy(AllowPolicy):
 
     def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
         rest = list(args) if obj is not None else list(args)[1:]
+        if kwargs.get("opener") is not None or len(rest) > 6:  # it opens what it likes
+            raise PermissionError("an opener is not allowed")
         mode = rest[0] if rest else kwargs.get("mode", "r")
         if set(str(mode)) & set("wax+"):
             chk_dest(obj if obj is not None else args[0] if args else kwargs["file"], ok_dests)
@@ -426,6 +428,10 @@ class AllowChecked:
         decide([_NotAllowed(self._name or call.name)] if policies is None else policies, call, obj, self.ok_dests)
         return call
 
+    def is_allowed(self) -> bool:
+        """Whether the registry allows the callable, whatever its policies say to a call."""
+        return self._policies() is not None
+
     def _policies(self) -> Optional[List[AllowPolicy]]:
         """The policies to call, each once; None if nothing allows the callable."""
         found = []
@@ -454,6 +460,21 @@ def _name_of(owner: Any) -> str:
 def is_tool(value: Any) -> bool:
     """Whether the caller has allowed this callable."""
     return callable(value) and policies_for(*registered_as(value)) is not None
+
+
+def allows_within(module: ModuleType) -> bool:
+    """Whether something of a module, or of what is below it, was allowed."""
+    if any(key in __pytools__ and __pytools__[key] for key in _keys_of(module)):
+        return True
+    places = (_module_of(key) for key, names in __pytools__.items() if names)
+    return any(place == module.__name__ or place.startswith(f"{module.__name__}.") for place in places)
+
+
+def _module_of(key: Any) -> str:
+    """The module of a key of the registry, or a text that begins with its name."""
+    of = key.of if isinstance(key, _Instance) else key
+    found = of if isinstance(of, str) else of.__name__ if isinstance(of, ModuleType) else getattr(of, "__module__", None)
+    return found if isinstance(found, str) else ""
 
 
 def registered_name(name: str) -> bool:
