@@ -134,7 +134,7 @@ def test_methods_that_are_allowed_are_called_in_the_callers_process(ask, shop):
     allow({Shop: ["sell", "deliver", "named", "stock", "__len__", "__getitem__"]})
     assert ask("[shop.price('tea', times=2), shop.price.__doc__, await shop.deliver('tea')]", g) == [500, "In cents.", "tea from corner"]
     assert ask("shop.sell('tea')\n[shop.stock, len(shop), shop[(1,)]]", g) == [3, 7, (1, 1)] and shop.log == ["tea", "counted"]
-    assert ask("Shop.named('other').price('tea')", g) == 250 and ask("Shop().price('tea')", g) == 250
+    assert ask("Shop.named('other').price('tea')", g) == 250
     with pytest.raises(KeyError) as caught:
         ask("shop.price('gold')", g)
     assert caught.value.args == ("gold",)
@@ -186,7 +186,7 @@ def test_modules_of_the_caller(ask, module):
         ask("shop_tools.RATE", g)
     with pytest.raises(PermissionError, match="double is not allowed"):
         ask("shop_tools.double(2)", g)
-    allow({module: ["double", "RATE"], module.Own: ["n"]})
+    allow({module: ["double", "RATE"], module.Own: ["n", "__init__"]})
     assert ask("[shop_tools.double(2), shop_tools.RATE, tools.double('x'), shop_tools.Own().n()]", g) == [4, 3, "xx", 1]
     for code in ("shop_tools.wipe()", "shop_tools.__builtins__", "shop_tools._private"):
         with pytest.raises((PermissionError, AttributeError)):
@@ -425,6 +425,34 @@ def test_modules_within_modules(module, monkeypatch):
     for name in ("system", "environ", "sep"):
         assert hostile(desk, "get", to, name).get("raised", [""])[0] == "PermissionError" or name == "system"
     assert hostile(desk, "call", to, "system", ["true"])["raised"][0] == "PermissionError"
+
+
+def test_methods_do_not_let_code_make_objects(ask, shop):
+    """What an allowed method does depends on the object, which code could otherwise make for any place."""
+    g = {"shop": shop, "Shop": Shop}
+
+    class Corners(AllowPolicy):
+        def __call__(self, obj, args, kwargs, ok_dests):
+            if args != ("corner",):
+                raise PermissionError("only a corner shop")
+
+    class Branch(Shop):
+        pass
+    assert Shop("any").price("tea") == 250  # what the code tries works without a rule
+    allow({Shop: ["price"]})
+    for code in ("Shop('any').price('tea')", "type(shop)('any').price('tea')"):
+        with pytest.raises((PermissionError, TypeError), match="Shop is not allowed|inherited"):
+            ask(code, g)
+    assert ask("shop.price('tea')", g) == 250
+    allow({Shop: [("__init__", Corners())]})
+    assert ask("Shop('corner').price('tea')", g) == 250
+    with pytest.raises(PermissionError, match="only a corner shop"):
+        ask("Shop('any').price('tea')", g)
+    with pytest.raises(PermissionError, match="Branch is not allowed"):
+        ask("Branch('corner').price('tea')", {"Branch": Branch})
+    allow({Branch: [...]})
+    with pytest.raises(PermissionError, match="__init__|_private"):
+        ask("branch.__init__('other')", {"branch": Branch("mine")})
 
 
 def test_open_takes_no_opener(tmp_path):

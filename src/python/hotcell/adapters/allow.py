@@ -256,6 +256,7 @@ def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: 
 def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     """Let code call these: functions, methods, or {owner: [name, (name, policy), ...]}; `...` is all names.
 
+    Methods of a class do not let code make objects of it: allow the class itself, or its "__init__", or `...`.
     An owner is a class (and what inherits from it), a module, a module's name, "package.*" for a package with all
     below it, or an instance, whose methods are then allowed and no other's. A callable that is allowed twice has the
     policies of both. Can be used as a decorator. An allowed callable is a tool, and runs in the caller's process, see
@@ -442,10 +443,17 @@ class AllowChecked:
             found.append(hit[1] if hit else None)
         if self._owner is None or inspect.isroutine(self.fn) or isinstance(self.fn, type):
             found.append(policies_for(*registered_as(self.fn)))
-        if isinstance(self.fn, type) and self.fn in __pytools__:
-            found.append([])
+        if isinstance(self.fn, type):
+            found.append(_policies_of_making(self.fn))
         several = [policies for policies in found if policies is not None]
         return list({id(policy): policy for policies in several for policy in policies}.values()) if several else None
+
+
+def _policies_of_making(kind: type) -> Optional[List[AllowPolicy]]:
+    """None unless `__init__` or ... of this very class is allowed: its methods may be allowed for objects that the caller has made."""
+    keys = (kind, f"{kind.__module__}.{kind.__qualname__}", kind.__qualname__)
+    hits = [found for key in keys if (found := _name_in("__init__", __pytools__.get(key, ())))]
+    return [policy for _, policies in hits for policy in policies] if hits else None
 
 
 async def _tracked(name: str, work: Any) -> Any:
