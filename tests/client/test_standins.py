@@ -180,6 +180,42 @@ def test_objects_come_back_under_new_names(ask, shop):
     assert g["mine"] is shop is g["other_"] is g["shop"] and g["keep"] is print and "_hidden" not in g
 
 
+REBIND = """
+import inspect
+inside = lambda f: inspect.getclosurevars(f).globals
+made = inside(inside(inside(wipe)["ask"])["result"])["made"]
+forged = lambda to: inside(made)["makers"]["object"]({"class": {"key": 77, "name": "Z", "bases": []}, "to": to})
+clean_, later, new, other_, third_ = forged({"name": "wipe"}), forged({"name": "wipe"}), forged({"name": "wipe"}), forged({"name": "Shop"}), shop
+fourth_, fifth_ = forged({"name": "os"}), forged({"name": "box"})
+"""
+
+
+def test_code_cannot_bind_an_allowed_name_to_another_function(ask, shop):
+    """What comes back under such a name would be called as what was allowed."""
+    ran = []
+
+    def wipe(path): ran.append(path)
+    def clean_(path): return "clean " + path
+    g = {"wipe": wipe, "clean_": clean_, "shop": shop, "Shop": Shop, "os": os, "box": collections.deque([wipe])}
+    desk = standins.Desk(lambda: {**g, "clean_": wipe}, ())
+    allow("clean_", "later")
+    desk.begin(registry.registry_state())
+    assert "value" in hostile(desk, "call", {"name": "clean_"}, None, ["x"]) and ran == ["x"]  # what the code tries works without a rule
+    before = dict(g)
+    with pytest.warns(UserWarning, match="did not come back"):
+        ask(REBIND, g)
+    assert {name: value for name, value in g.items() if name != "third_"} == before and g["third_"] is shop
+    assert ask("clean_('a')", g) == "clean a"
+    ask("clean_ = 5\nlater = 6", g)
+    assert g["clean_"] is clean_ and "later" not in g
+    for code in ("clean_('a')", "later('b')", "wipe('q')"):
+        try:
+            ask(code, g)
+        except (PermissionError, NameError):
+            pass
+    assert ran == ["x"]
+
+
 def test_modules_of_the_caller(ask, module):
     g = {"tools": module, "shop_tools": module}
     with pytest.raises(PermissionError, match="RATE is not allowed"):
