@@ -540,6 +540,43 @@ def test_writers_of_frames_take_data_alone(tmp_path):
     assert plain == {"value": "a\nx\n"}
 
 
+def test_drawing_writes_below_the_destinations_alone_and_loads_nothing(tmp_path, monkeypatch):
+    plt = cells.need_module("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "evil_backend.py").write_text("import pathlib\npathlib.Path(__file__).with_name('loaded').touch()\nfrom matplotlib.backends.backend_agg import *")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plt.switch_backend("module://evil_backend")
+    assert (tmp_path / "loaded").exists()  # what the code tries works without a rule
+    plt.switch_backend("agg")
+    (tmp_path / "loaded").unlink()
+    sys.modules.pop("evil_backend")
+    notebook.allow_matplotlib()
+    figure = plt.figure()
+    desk = standins.Desk(lambda: {"plt": plt, "fig": figure}, (str(tmp_path / "own"),))
+    desk.begin(registry.registry_state())
+    own, out = str(tmp_path / "own" / "x.png"), str(tmp_path / "x.png")
+    attacks = [("imsave", [out, [[1.0]]], {}), ("savefig", [out], {}), ("savefig", [], {"fname": out}), ("switch_backend", ["module://evil_backend"], {}),
+               ("savefig", [own], {"backend": "module://evil_backend"}), ("figure", [], {"FigureClass": {"$other": {"builtin": "dict"}}}),
+               ("rc", ["text"], {"usetex": True}), ("rc_context", [], {"fname": out}), ("imread", ["/etc/passwd"], {}), ("setp", [1, "usetex", True], {}),
+               ("title", ["x"], {"usetex": True}), ("text", [0, 0, "x", {"usetex": True}], {}), ("savefig", [own], {"format": "pgf"}),
+               ("Figure", [], {}), ("connect", ["a", "b"], {}), ("xkcd", [], {}), ("imsave", [own, [[1.0]], 0, 1, "gray", "pdf"], {})]
+    for name, args, kwargs in attacks:
+        answer = hostile(desk, "call", {"name": "plt"}, name, args, kwargs)
+        assert answer.get("raised", [""])[0] == "PermissionError", (name, args, kwargs, answer)
+    for name in ("np", "style", "rcParams", "sys", "importlib"):
+        assert hostile(desk, "get", {"name": "plt"}, name)["raised"][0] == "PermissionError", name
+    assert not {"loaded", "x.png"} & set(os.listdir(tmp_path)) and not os.listdir(tmp_path / "own") and "evil_backend" not in sys.modules
+    for name, args in (("plot", [[1, 2]]), ("title", ["x"]), ("savefig", [own])):
+        assert "value" in hostile(desk, "call", {"name": "plt"}, name, args), name
+    assert os.listdir(tmp_path / "own") == ["x.png"]
+    assert "value" in hostile(desk, "call", {"name": "fig"}, "savefig", [own])
+    assert hostile(desk, "call", {"name": "fig"}, "savefig", [out])["raised"][0] == "PermissionError"
+    for name in ("canvas", "set_canvas", "add_callback"):
+        assert hostile(desk, "get", {"name": "fig"}, name)["raised"][0] == "PermissionError"
+    plt.close("all")
+
+
 INTERNALS = ["__class__", "__init__", "__globals__", "__dict__", "__reduce__", "__getattribute__", "_private", "price.__func__", "price ", "", 5,
              ["price"], "pr\u0131ce", "__getitem__", "mro"]
 

@@ -553,21 +553,6 @@ def allow_write(policies: Mapping[str, AllowPolicy]) -> None:
         register(full.rpartition(".")[0], full.rpartition(".")[2], policy)
 
 
-def allow_matplotlib() -> None:
-    """Let code draw with matplotlib, and save figures below ok_dests."""
-    import matplotlib.pyplot as plt
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
-    from matplotlib.spines import Spine
-
-    save = PosAllowPolicy(0, "fname")
-    for owner in (plt, Figure):
-        names = [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))]
-        allow({owner: [("savefig", save), *(name for name in names if name != "savefig")]})
-    allow({Axes: [...], Axis: [...], Spine: [...]})
-
-
 def default_write_types() -> List[type]:
     """The types whose objects code may change in place."""
     return list(_write_types)

@@ -38,9 +38,11 @@ from ..staging import is_array, is_column, is_frame
 from ..tools import run_to_end
 from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
-                    PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, audit_state,
-                    begin_run, chk_dest, default_write_types, describe_tools, registered_name, registry_state, run_data, set_data, track_call, type_name)
+                    PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
+                    chk_dest, default_write_types, describe_tools, registered_name, registry_state, run_data, set_data, track_call,
+                    type_name)
 from .dests import Dests, DestsError
+from .figures import allow_matplotlib
 from .live import Live
 from .outcomes import exception_of, noted, value_of, with_name
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json

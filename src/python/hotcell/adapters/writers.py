@@ -1,4 +1,4 @@
-"""Permissions for pandas' writers of the caller's own frames, as allow_matplotlib gives them for figures."""
+"""Permissions for pandas' writers of the caller's own frames, as figures.py gives them for drawing."""
 
 from __future__ import annotations
 
