@@ -454,7 +454,9 @@ def test_modules_within_modules(module, monkeypatch):
         return "value" in answer or answer["raised"][0]
     assert [got(name) for name in ("inner", "other", "os")] == ["PermissionError"] * 3
     allow({module: [...]})
-    assert [got(name) for name in ("inner", "other", "os")] == ["PermissionError"] * 3
+    vars(module)["__getattr__"] = lambda name: {"lazy": os}[name]
+    assert module.lazy is os
+    assert [got(name) for name in ("inner", "other", "os", "lazy")] == ["PermissionError"] * 4
     allow({"shop_tools.inner": ["double"], module: ["reach"]})
     assert [got(name) for name in ("inner", "other", "os", "reach")] == [True, "PermissionError", "PermissionError", True]
     to = hostile(desk, "get", {"name": "tools"}, "reach")["value"]["$other"]["to"]

@@ -306,18 +306,24 @@ class Desk:
     def _get(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
         target, name = lent.value, _checked(name)
         inner = vars(target).get(name) if isinstance(target, ModuleType) else None
-        if isinstance(inner, ModuleType):  # it may be any module that this one has imported
-            if name not in explicit_names(target) and not allows_within(inner):
-                raise PermissionError(f"{name} is not allowed")
-            return _Answer({"$other": self._lend(Lent(inner))[0]})
+        if isinstance(inner, ModuleType):
+            return self._module(target, name, inner)
         if policies_for(target, name) is None and lent.given:
             return self._data(target, name)
         if inspect.isdatadescriptor(inspect.getattr_static(target, name, None)):  # such as a property, whose code is the caller's
             return AllowChecked(functools.partial(getattr, target, name), self._ok_dests, target, name)()
         found = self._method(target, name)
+        if isinstance(found.value, ModuleType):
+            return self._module(target, name, found.value)
         if inspect.isroutine(found.value) or isinstance(found.value, type) or is_tool(found.value):
             return _Answer({"$other": self._lend(found)[0]})
         return AllowChecked(functools.partial(getattr, target, name), self._ok_dests, target, name)()
+
+    def _module(self, target: Any, name: str, inner: ModuleType) -> Any:
+        """A module that is an attribute: any that a module has imported is. All names of `target` do not allow it."""
+        if name not in explicit_names(target) and not allows_within(inner):
+            raise PermissionError(f"{name} is not allowed")
+        return _Answer({"$other": self._lend(Lent(inner))[0]})
 
     def _data(self, target: Any, name: str) -> Any:
         """A plain attribute of an object that an allowed call has returned: its value, if that can be carried. No code of the
