@@ -416,12 +416,20 @@ def test_write_types():
 
 def test_matplotlib():
     plt = cells.need_module("matplotlib.pyplot")
-    registry.allow_matplotlib()
-    assert registry.policies_for(plt, "plot") == []
-    policy, = registry.policies_for(plt.Figure, "savefig")
-    policy(None, ["/tmp/x.png"], {}, ["/tmp"])
-    with pytest.raises(PermissionError):
-        policy(None, [], {"fname": "/etc/x.png"}, ["/tmp"])
+    notebook.allow_matplotlib()
+    for owner in (plt, plt.Figure):
+        policy, = registry.policies_for(owner, "savefig")
+        policy(None, ["/tmp/x.png"], {}, ["/tmp"])
+        policy(None, [Path("/tmp/x")], {"format": "svg"}, ["/tmp"])
+        for args, kwargs in (([], {"fname": "/etc/x.png"}), (["/tmp/x"], {}), (["/tmp/x.pgf"], {}), (["/tmp/x.png"], {"format": "pgf"}), ([], {}),
+                             (["/tmp/x.png"], {"backend": "module://x"}), (["/tmp/x.png"], {"metadata": {"a": print}}), ([5], {"format": "png"})):
+            with pytest.raises(PermissionError):
+                policy(None, args, kwargs, ["/tmp"])
+    draw, = registry.policies_for(plt, "plot")
+    draw(None, [[1, 2]], {"label": "a"}, ())
+    for args, kwargs in (([len], {}), ([[len]], {}), ([], {"a": {"usetex": True}}), ([], {"FigureClass": "x"}), ([math], {}), ([], {"prop": "a"})):
+        with pytest.raises(PermissionError):
+            draw(None, args, kwargs, ())
 
 
 WRITES = """

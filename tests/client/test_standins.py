@@ -134,7 +134,7 @@ def test_methods_that_are_allowed_are_called_in_the_callers_process(ask, shop):
     allow({Shop: ["sell", "deliver", "named", "stock", "__len__", "__getitem__"]})
     assert ask("[shop.price('tea', times=2), shop.price.__doc__, await shop.deliver('tea')]", g) == [500, "In cents.", "tea from corner"]
     assert ask("shop.sell('tea')\n[shop.stock, len(shop), shop[(1,)]]", g) == [3, 7, (1, 1)] and shop.log == ["tea", "counted"]
-    assert ask("Shop.named('other').price('tea')", g) == 250 and ask("Shop().price('tea')", g) == 250
+    assert ask("Shop.named('other').price('tea')", g) == 250
     with pytest.raises(KeyError) as caught:
         ask("shop.price('gold')", g)
     assert caught.value.args == ("gold",)
@@ -159,8 +159,10 @@ def test_stand_ins_are_told_apart_and_come_back_as_themselves(ask, shop):
     g = {"shop": shop, "Shop": Shop, "Other": Other, "other": other, "look": look, "find": find, "both": [shop, other]}
     assert ask("[isinstance(Shop, type), isinstance(shop, type), isinstance(shop, Shop), isinstance(other, Shop), isinstance(shop, Other)]", g) == \
         [True, False, True, True, False]
-    ask("look(shop, several=(other, both[0], find()))\nlook(Shop)\nlook(int)", g)
-    assert seen == [(shop, (other, shop, other)), (Shop, ()), (int, ())]
+    ask("look(shop, several=(other, both[0], find()))\nlook(int)", g)
+    assert seen == [(shop, (other, shop, other)), (int, ())]
+    with pytest.raises(PermissionError, match="Shop is not allowed as an argument"):
+        ask("look(Shop)", g)
     assert ask("shop", g) is shop and ask("find()", g) is other
     allow(Shop)
     assert type(ask("Shop('new')", g)) is Shop
@@ -178,13 +180,49 @@ def test_objects_come_back_under_new_names(ask, shop):
     assert g["mine"] is shop is g["other_"] is g["shop"] and g["keep"] is print and "_hidden" not in g
 
 
+REBIND = """
+import inspect
+inside = lambda f: inspect.getclosurevars(f).globals
+made = inside(inside(inside(wipe)["ask"])["result"])["made"]
+forged = lambda to: inside(made)["makers"]["object"]({"class": {"key": 77, "name": "Z", "bases": []}, "to": to})
+clean_, later, new, other_, third_ = forged({"name": "wipe"}), forged({"name": "wipe"}), forged({"name": "wipe"}), forged({"name": "Shop"}), shop
+fourth_, fifth_ = forged({"name": "os"}), forged({"name": "box"})
+"""
+
+
+def test_code_cannot_bind_an_allowed_name_to_another_function(ask, shop):
+    """What comes back under such a name would be called as what was allowed."""
+    ran = []
+
+    def wipe(path): ran.append(path)
+    def clean_(path): return "clean " + path
+    g = {"wipe": wipe, "clean_": clean_, "shop": shop, "Shop": Shop, "os": os, "box": collections.deque([wipe])}
+    desk = standins.Desk(lambda: {**g, "clean_": wipe}, ())
+    allow("clean_", "later")
+    desk.begin(registry.registry_state())
+    assert "value" in hostile(desk, "call", {"name": "clean_"}, None, ["x"]) and ran == ["x"]  # what the code tries works without a rule
+    before = dict(g)
+    with pytest.warns(UserWarning, match="did not come back"):
+        ask(REBIND, g)
+    assert {name: value for name, value in g.items() if name != "third_"} == before and g["third_"] is shop
+    assert ask("clean_('a')", g) == "clean a"
+    ask("clean_ = 5\nlater = 6", g)
+    assert g["clean_"] is clean_ and "later" not in g
+    for code in ("clean_('a')", "later('b')", "wipe('q')"):
+        try:
+            ask(code, g)
+        except (PermissionError, NameError):
+            pass
+    assert ran == ["x"]
+
+
 def test_modules_of_the_caller(ask, module):
     g = {"tools": module, "shop_tools": module}
     with pytest.raises(PermissionError, match="RATE is not allowed"):
         ask("shop_tools.RATE", g)
     with pytest.raises(PermissionError, match="double is not allowed"):
         ask("shop_tools.double(2)", g)
-    allow({module: ["double", "RATE"], module.Own: ["n"]})
+    allow({module: ["double", "RATE"], module.Own: ["n", "__init__"]})
     assert ask("[shop_tools.double(2), shop_tools.RATE, tools.double('x'), shop_tools.Own().n()]", g) == [4, 3, "xx", 1]
     for code in ("shop_tools.wipe()", "shop_tools.__builtins__", "shop_tools._private"):
         with pytest.raises((PermissionError, AttributeError)):
@@ -326,6 +364,219 @@ def test_a_program_that_has_the_tool_itself(ask, shop, tmp_path):
     assert allowed == {"value": 250}
     assert [answer["raised"][0] for answer in refused] == ["PermissionError"] * 10 + ["TypeError"]
     assert not (tmp_path / "reached").exists() and shop.log == [] and shop.name == "corner"
+
+
+ARGUMENTS = """
+import inspect
+ask = inspect.getclosurevars(wipe).globals["ask"]
+attempts = [
+    lambda: apply_all(wipe, [1]), lambda: ask("get", {"name": "helpers"}, "subprocess"), lambda: apply_all(helpers.wipe, [1]),
+    lambda: apply_all(Shop, ["new"]), lambda: apply_all(type, [1]),
+    lambda: ask("call", {"name": "apply_all"}, None, [{"fn": wipe}["fn"], [1]]), lambda: apply_all(fn=wipe, items=[1]),
+    lambda: apply_all([{"fn": wipe}], [1]),
+]
+refused = []
+for attempt in attempts:
+    try: refused.append(attempt())
+    except Exception as error: refused.append([type(error).__name__, str(error)])
+refused
+"""
+
+
+def test_a_program_cannot_have_the_callers_code_called_for_it(ask, module):
+    """An allowed function that calls its argument would call it without a policy."""
+    ran = []
+
+    def apply_all(fn, items): return [fn(item) for item in items]
+    def wipe(path): ran.append(path)
+    assert apply_all(wipe, [1]) == [None] and ran.pop() == 1  # what the code tries works without a rule
+    module.subprocess, module.wipe = subprocess, wipe
+    allow(apply_all)
+    g = {"apply_all": apply_all, "wipe": wipe, "helpers": module, "Shop": Shop}
+    refused = ask(ARGUMENTS, g)
+    assert [kind for kind, _ in refused] == ["PermissionError"] * 8 and not ran, refused
+    assert refused[0][1].startswith("wipe is not allowed as an argument: the caller has to allow it")
+
+
+def test_what_is_allowed_asks_its_own_policies_as_an_argument(ask, shop):
+    def apply_all(fn, items): return [fn(item) for item in items]
+
+    def double(x): return 2 * x
+
+    class Small(AllowPolicy):
+        def __call__(self, obj, args, kwargs, ok_dests):
+            if args[0] > 5:
+                raise PermissionError(f"{args[0]} is too large")
+    allow(apply_all)
+    allow(double, allow_policy=Small())
+    allow({Shop: ["price"]})
+    g = {"apply_all": apply_all, "double": double, "shop": shop, "Shop": Shop}
+    assert ask("[apply_all(double, [1, 5]), apply_all(shop.price, ['tea']), apply_all(str, [1])]", g) == [[2, 10], [250], ["1"]]
+    for code, why in (("apply_all(double, [1, 6])", "6 is too large"), ("apply_all(shop.sell, ['tea'])", "sell is not allowed")):
+        with pytest.raises(PermissionError, match=why):
+            ask(code, g)
+    with pytest.raises(TypeError, match="its first argument is one"):
+        ask("apply_all(Shop.price, ['tea'])", g)
+    assert shop.log == []
+
+
+def test_containers_of_functions_are_no_arguments():
+    """What comes back as a reference is the caller's own object, with all that is in it."""
+    def first(items): return next(iter(items))()
+    def wipe(): raise AssertionError("ran")
+    inside = [1, {"a": (wipe,)}]
+    inside.append(inside)
+    space = {"first": first, "plain": [lambda: 1], "deep": inside, "loop": [1], "own": collections.deque([os]),
+             "made": collections.defaultdict(lambda: wipe), "names": types.SimpleNamespace(a=wipe), "many": list(range(200000))}
+    space["loop"].append(space["loop"])
+    allow(first)
+    desk = standins.Desk(lambda: space, ())
+    desk.begin(registry.registry_state())
+    for name in ("plain", "deep", "own", "made", "names", "many"):
+        assert hostile(desk, "call", {"name": "first"}, None, [{"$other": {"name": name}}])["raised"][0] == "PermissionError", name
+        with pytest.raises(PermissionError):
+            desk.object_of({"name": name})
+    assert hostile(desk, "call", {"name": "first"}, None, [{"$other": {"name": "loop"}}])["raised"][0] == "TypeError"
+    assert desk.object_of({"name": "loop"}) is space["loop"]
+
+
+def test_modules_within_modules(module, monkeypatch):
+    """Of what a module has imported, and of its submodules, code gets those in which something is allowed."""
+    inner, other = types.ModuleType("shop_tools.inner"), types.ModuleType("shop_tools.other")
+    vars(inner)["double"], vars(inner)["SECRET"] = (lambda x: 2 * x), "s"
+    monkeypatch.setitem(sys.modules, "shop_tools.inner", inner)
+    module.inner, module.other, module.os, module.reach = inner, other, os, os
+    desk = standins.Desk(lambda: {"tools": module}, ())
+
+    def got(name):
+        desk.begin(registry.registry_state())
+        answer = hostile(desk, "get", {"name": "tools"}, name)
+        return "value" in answer or answer["raised"][0]
+    assert [got(name) for name in ("inner", "other", "os")] == ["PermissionError"] * 3
+    allow({module: [...]})
+    vars(module)["__getattr__"] = lambda name: {"lazy": os}[name]
+    assert module.lazy is os
+    assert [got(name) for name in ("inner", "other", "os", "lazy")] == ["PermissionError"] * 4
+    allow({"shop_tools.inner": ["double"], module: ["reach"]})
+    assert [got(name) for name in ("inner", "other", "os", "reach")] == [True, "PermissionError", "PermissionError", True]
+    to = hostile(desk, "get", {"name": "tools"}, "reach")["value"]["$other"]["to"]
+    for name in ("system", "environ", "sep"):
+        assert hostile(desk, "get", to, name).get("raised", [""])[0] == "PermissionError" or name == "system"
+    assert hostile(desk, "call", to, "system", ["true"])["raised"][0] == "PermissionError"
+
+
+def test_methods_do_not_let_code_make_objects(ask, shop):
+    """What an allowed method does depends on the object, which code could otherwise make for any place."""
+    g = {"shop": shop, "Shop": Shop}
+
+    class Corners(AllowPolicy):
+        def __call__(self, obj, args, kwargs, ok_dests):
+            if args != ("corner",):
+                raise PermissionError("only a corner shop")
+
+    class Branch(Shop):
+        pass
+    assert Shop("any").price("tea") == 250  # what the code tries works without a rule
+    allow({Shop: ["price"]})
+    for code in ("Shop('any').price('tea')", "type(shop)('any').price('tea')"):
+        with pytest.raises((PermissionError, TypeError), match="Shop is not allowed|inherited"):
+            ask(code, g)
+    assert ask("shop.price('tea')", g) == 250
+    allow({Shop: [("__init__", Corners())]})
+    assert ask("Shop('corner').price('tea')", g) == 250
+    with pytest.raises(PermissionError, match="only a corner shop"):
+        ask("Shop('any').price('tea')", g)
+    with pytest.raises(PermissionError, match="Branch is not allowed"):
+        ask("Branch('corner').price('tea')", {"Branch": Branch})
+    allow({Branch: [...]})
+    with pytest.raises(PermissionError, match="__init__|_private"):
+        ask("branch.__init__('other')", {"branch": Branch("mine")})
+
+
+def test_open_takes_no_opener(tmp_path):
+    """An opener decides what is opened, whatever the path says."""
+    def opener(path, flags): return os.open(tmp_path / "secret", os.O_RDONLY)
+    (tmp_path / "secret").write_text("s")
+    with open("/dev/null", opener=opener, encoding="utf-8") as file:
+        assert file.read() == "s"
+    for args, kwargs in ((["x"], {"opener": opener}), (["x", "r", -1, None, None, None, True, opener], {})):
+        with pytest.raises(PermissionError, match="opener"):
+            registry.OpenWritePolicy()(None, args, kwargs, ["/tmp"])
+
+
+OPTIONS = [("to_string", {"formatters": ["run"]}), ("to_json", {"default_handler": "run"}), ("to_csv", {"float_format": "run"}),
+           ("to_html", {"formatters": {"a": "run"}}), ("to_csv", {"columns": ("run",)}), ("to_xml", {"stylesheet": "/etc/passwd"}),
+           ("to_parquet", {"partition_cols": ["a"]}), ("to_parquet", {"filesystem": "x"}), ("to_excel", {"engine_kwargs": {"options": {"tmpdir": "/etc"}}}),
+           ("to_csv", {"storage_options": {"a": 1}}), ("to_csv", {"compression": {"method": "tar", "fileobj": 1}})]
+
+
+def _with(value, fn):
+    """The value, with a function in place of the text "run"."""
+    if isinstance(value, dict):
+        return {key: _with(each, fn) for key, each in value.items()}
+    return type(value)(_with(each, fn) for each in value) if isinstance(value, (list, tuple)) else fn if value == "run" else value
+
+
+def test_writers_of_frames_take_data_alone(tmp_path):
+    """Their options can be functions, which pandas would call, or other places."""
+    pandas = pytest.importorskip("pandas")
+    ran = []
+
+    def run(value): return str(ran.append(value))
+    frame = pandas.DataFrame({"a": ["x"]})
+    frame.to_string(formatters=[run])
+    assert ran == ["x"]  # what the code tries works without a rule
+    notebook.allow_pandas()
+    allow(run)  # not even what is allowed
+    desk = standins.Desk(lambda: {"frame": frame, "run": run}, (str(tmp_path),))
+    desk.begin(registry.registry_state())
+    for writer, options in OPTIONS:
+        sent = _with(options, {"$other": {"name": "run"}})
+        sent = {key: {"$tuple": list(value)} if isinstance(value, tuple) else value for key, value in sent.items()}
+        answer = hostile(desk, "call", {"name": "frame"}, writer, [str(tmp_path / "x")], sent)
+        assert answer["raised"][0] == "PermissionError" and "not allowed" in answer["raised"][1], answer
+    for writer, args in (("to_csv", [str(tmp_path / "x"), ","]), ("to_hdf", [str(tmp_path / "x"), "key"]), ("to_csv", ["file:/etc/x"])):
+        assert hostile(desk, "call", {"name": "frame"}, writer, args)["raised"][0] == "PermissionError"
+    assert ran == ["x"] and not os.listdir(tmp_path)
+    plain = hostile(desk, "call", {"name": "frame"}, "to_csv", [], {"index": False, "columns": ["a"], "sep": ";"})
+    assert plain == {"value": "a\nx\n"}
+
+
+def test_drawing_writes_below_the_destinations_alone_and_loads_nothing(tmp_path, monkeypatch):
+    plt = cells.need_module("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "evil_backend.py").write_text("import pathlib\npathlib.Path(__file__).with_name('loaded').touch()\nfrom matplotlib.backends.backend_agg import *")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plt.switch_backend("module://evil_backend")
+    assert (tmp_path / "loaded").exists()  # what the code tries works without a rule
+    plt.switch_backend("agg")
+    (tmp_path / "loaded").unlink()
+    sys.modules.pop("evil_backend")
+    notebook.allow_matplotlib()
+    figure = plt.figure()
+    desk = standins.Desk(lambda: {"plt": plt, "fig": figure}, (str(tmp_path / "own"),))
+    desk.begin(registry.registry_state())
+    own, out = str(tmp_path / "own" / "x.png"), str(tmp_path / "x.png")
+    attacks = [("imsave", [out, [[1.0]]], {}), ("savefig", [out], {}), ("savefig", [], {"fname": out}), ("switch_backend", ["module://evil_backend"], {}),
+               ("savefig", [own], {"backend": "module://evil_backend"}), ("figure", [], {"FigureClass": {"$other": {"builtin": "dict"}}}),
+               ("rc", ["text"], {"usetex": True}), ("rc_context", [], {"fname": out}), ("imread", ["/etc/passwd"], {}), ("setp", [1, "usetex", True], {}),
+               ("title", ["x"], {"usetex": True}), ("text", [0, 0, "x", {"usetex": True}], {}), ("savefig", [own], {"format": "pgf"}),
+               ("Figure", [], {}), ("connect", ["a", "b"], {}), ("xkcd", [], {}), ("imsave", [own, [[1.0]], 0, 1, "gray", "pdf"], {})]
+    for name, args, kwargs in attacks:
+        answer = hostile(desk, "call", {"name": "plt"}, name, args, kwargs)
+        assert answer.get("raised", [""])[0] == "PermissionError", (name, args, kwargs, answer)
+    for name in ("np", "style", "rcParams", "sys", "importlib"):
+        assert hostile(desk, "get", {"name": "plt"}, name)["raised"][0] == "PermissionError", name
+    assert not {"loaded", "x.png"} & set(os.listdir(tmp_path)) and not os.listdir(tmp_path / "own") and "evil_backend" not in sys.modules
+    for name, args in (("plot", [[1, 2]]), ("title", ["x"]), ("savefig", [own])):
+        assert "value" in hostile(desk, "call", {"name": "plt"}, name, args), name
+    assert os.listdir(tmp_path / "own") == ["x.png"]
+    assert "value" in hostile(desk, "call", {"name": "fig"}, "savefig", [own])
+    assert hostile(desk, "call", {"name": "fig"}, "savefig", [out])["raised"][0] == "PermissionError"
+    for name in ("canvas", "set_canvas", "add_callback"):
+        assert hostile(desk, "get", {"name": "fig"}, name)["raised"][0] == "PermissionError"
+    plt.close("all")
 
 
 INTERNALS = ["__class__", "__init__", "__globals__", "__dict__", "__reduce__", "__getattribute__", "_private", "price.__func__", "price ", "", 5,

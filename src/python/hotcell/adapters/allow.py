@@ -90,6 +90,8 @@ class OpenWritePolicy(AllowPolicy):
 
     def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
         rest = list(args) if obj is not None else list(args)[1:]
+        if kwargs.get("opener") is not None or len(rest) > 6:  # it opens what it likes
+            raise PermissionError("an opener is not allowed")
         mode = rest[0] if rest else kwargs.get("mode", "r")
         if set(str(mode)) & set("wax+"):
             chk_dest(obj if obj is not None else args[0] if args else kwargs["file"], ok_dests)
@@ -254,6 +256,7 @@ def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: 
 def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     """Let code call these: functions, methods, or {owner: [name, (name, policy), ...]}; `...` is all names.
 
+    Methods of a class do not let code make objects of it: allow the class itself, or its "__init__", or `...`.
     An owner is a class (and what inherits from it), a module, a module's name, "package.*" for a package with all
     below it, or an instance, whose methods are then allowed and no other's. A callable that is allowed twice has the
     policies of both. Can be used as a decorator. An allowed callable is a tool, and runs in the caller's process, see
@@ -426,6 +429,10 @@ class AllowChecked:
         decide([_NotAllowed(self._name or call.name)] if policies is None else policies, call, obj, self.ok_dests)
         return call
 
+    def is_allowed(self) -> bool:
+        """Whether the registry allows the callable, whatever its policies say to a call."""
+        return self._policies() is not None
+
     def _policies(self) -> Optional[List[AllowPolicy]]:
         """The policies to call, each once; None if nothing allows the callable."""
         found = []
@@ -436,10 +443,17 @@ class AllowChecked:
             found.append(hit[1] if hit else None)
         if self._owner is None or inspect.isroutine(self.fn) or isinstance(self.fn, type):
             found.append(policies_for(*registered_as(self.fn)))
-        if isinstance(self.fn, type) and self.fn in __pytools__:
-            found.append([])
+        if isinstance(self.fn, type):
+            found.append(_policies_of_making(self.fn))
         several = [policies for policies in found if policies is not None]
         return list({id(policy): policy for policies in several for policy in policies}.values()) if several else None
+
+
+def _policies_of_making(kind: type) -> Optional[List[AllowPolicy]]:
+    """None unless `__init__` or ... of this very class is allowed: its methods may be allowed for objects that the caller has made."""
+    keys = (kind, f"{kind.__module__}.{kind.__qualname__}", kind.__qualname__)
+    hits = [found for key in keys if (found := _name_in("__init__", __pytools__.get(key, ())))]
+    return [policy for _, policies in hits for policy in policies] if hits else None
 
 
 async def _tracked(name: str, work: Any) -> Any:
@@ -454,6 +468,21 @@ def _name_of(owner: Any) -> str:
 def is_tool(value: Any) -> bool:
     """Whether the caller has allowed this callable."""
     return callable(value) and policies_for(*registered_as(value)) is not None
+
+
+def allows_within(module: ModuleType) -> bool:
+    """Whether something of a module, or of what is below it, was allowed."""
+    if any(key in __pytools__ and __pytools__[key] for key in _keys_of(module)):
+        return True
+    places = (_module_of(key) for key, names in __pytools__.items() if names)
+    return any(place == module.__name__ or place.startswith(f"{module.__name__}.") for place in places)
+
+
+def _module_of(key: Any) -> str:
+    """The module of a key of the registry, or a text that begins with its name."""
+    of = key.of if isinstance(key, _Instance) else key
+    found = of if isinstance(of, str) else of.__name__ if isinstance(of, ModuleType) else getattr(of, "__module__", None)
+    return found if isinstance(found, str) else ""
 
 
 def registered_name(name: str) -> bool:
@@ -522,21 +551,6 @@ def allow_write(policies: Mapping[str, AllowPolicy]) -> None:
     """Let code call methods that write, {"Class.method": policy}: the older form of allow({Class: [("method", policy)]})."""
     for full, policy in policies.items():
         register(full.rpartition(".")[0], full.rpartition(".")[2], policy)
-
-
-def allow_matplotlib() -> None:
-    """Let code draw with matplotlib, and save figures below ok_dests."""
-    import matplotlib.pyplot as plt
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
-    from matplotlib.spines import Spine
-
-    save = PosAllowPolicy(0, "fname")
-    for owner in (plt, Figure):
-        names = [name for name in dir(owner) if not name.startswith("_") and callable(getattr(owner, name))]
-        allow({owner: [("savefig", save), *(name for name in names if name != "savefig")]})
-    allow({Axes: [...], Axis: [...], Spine: [...]})
 
 
 def default_write_types() -> List[type]:

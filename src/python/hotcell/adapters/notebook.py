@@ -38,9 +38,11 @@ from ..staging import is_array, is_column, is_frame
 from ..tools import run_to_end
 from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
-                    PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_matplotlib, allow_write, allow_write_types, audit_state,
-                    begin_run, chk_dest, default_write_types, describe_tools, registry_state, run_data, set_data, track_call, type_name)
+                    PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
+                    chk_dest, default_write_types, describe_tools, registered_name, registry_state, run_data, set_data, track_call,
+                    type_name)
 from .dests import Dests, DestsError
+from .figures import allow_matplotlib
 from .live import Live
 from .outcomes import exception_of, noted, value_of, with_name
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json
@@ -89,9 +91,9 @@ def find_var(name: str) -> Any:
 
 
 def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
-    """Whether a value goes into the namespace: never with a leading underscore in its name or as `python` or `allow`, always with
-    a trailing underscore, else unless it shadows a callable or module."""
-    if name.startswith("_") or name in HELPERS:
+    """Whether a value goes into the namespace: never with a leading underscore in its name, as `python` or `allow`, or under a name by
+    which a function was allowed, always with a trailing underscore, else unless it shadows a callable or module."""
+    if name.startswith("_") or name in HELPERS or registered_name(name):
         return False
     if name.endswith("_"):
         return True

@@ -2,8 +2,9 @@
 
 A value that can be carried goes into the cell itself. Of all else the cell gets a stand-in (in_cell.py), which holds a reference:
 a name of the caller's namespace, or the number of an object that was lent to this cell. Every use of it comes back to a Desk as a
-message that may be a hostile program's: its arguments are data (values.of_letter), its reference has to be one that was given,
-its name may not begin with an underscore, and what it asks for has to be allowed by the registry of allow.py.
+message that may be a hostile program's: its arguments are data (values.of_letter) or objects that were given, and of what can be
+called only what is allowed (Passed); its reference has to be one that was given, its name may not begin with an underscore, and what
+it asks for has to be allowed by the registry of allow.py.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ import pkgutil
 import sys
 import textwrap
 import threading
-from collections import abc
+from collections import abc, defaultdict, deque
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePath
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
-from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, asks_before_denial, explicit_names, is_tool, method_owner, policies_for, registered_name,
-                    registry_state, default_write_types)
+from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, allows_within, asks_before_denial, default_write_types, explicit_names, is_tool,
+                    method_owner, policies_for, registered_name, registry_state)
 
 # What the one tool of a cell may do; the job's own time comes first.
 BOUNDS: Dict[str, Any] = {"calls": 10000, "timeout": "1h", "argument_size": "1M", "result_size": "16M"}
@@ -37,6 +38,8 @@ ROOM = 12 << 20        # bytes of a value that goes into the cell
 MOST_LENT = 100000     # objects that one cell can have stand-ins of
 MOST_ITEMS = 1000      # items of an iterator in one answer
 LONGEST_DOC = 4000     # characters
+MOST_WITHIN = 100000   # values within a container that comes back as a reference
+DATA_TYPES = (bool, int, float, complex, str, list, tuple, dict, set, frozenset)  # built-in types that may be arguments
 FOLDERS = ("/dist-packages/", "/site-packages/")
 # Libraries whose functions reach what a cell does not have: files of the host, processes, networks. Of these, a function that was
 # allowed by its name is the caller's; of all other libraries that the cell has, every function is the cell's own.
@@ -96,8 +99,12 @@ class Desk:
         return {"$other": found} if found is not None else to_letter(value, ROOM, self._instead)
 
     def object_of(self, reference: Any) -> Any:
-        """The caller's own object for a stand-in that comes back. PermissionError: there is none."""
-        return self._target(reference).value
+        """The caller's own object for a stand-in that comes back. PermissionError: there is none, or it is not data alone but can be
+        called, or is a class or a module, or contains such."""
+        value = self._target(reference).value
+        if reaches_code(value):
+            raise PermissionError(f"{_title(value)} is a function, class or module of the caller's, or contains one")
+        return value
 
     def tool(self, answer: Optional[Callable[..., Any]] = None) -> Tool:
         """The tool by which the cell asks. `answer` is in the place of self.answer."""
@@ -199,10 +206,7 @@ class Desk:
         if what not in SERVES:
             raise PermissionError(f"{str(what)[:40]!r} is nothing that can be asked of the caller")
         lent = self._target(to)
-        given, named = of_letter(args, self._argument), of_letter(kwargs, self._argument)
-        if not isinstance(given, list) or not isinstance(named, dict) or not all(isinstance(key, str) for key in named):
-            raise TypeError("the arguments of a call are not well formed")
-        return SERVES[what](self, lent, name, given, named)
+        return SERVES[what](self, lent, name, *self._arguments(args, kwargs))
 
     def _target(self, to: Any) -> Lent:
         """What a reference stands for."""
@@ -216,25 +220,59 @@ class Desk:
             return Lent(space[which], None, which)
         raise PermissionError(f"{which} is not allowed" if isinstance(which, str) else "no object that was lent to this cell")
 
+    def _arguments(self, args: Any, kwargs: Any) -> Tuple[List[Any], Dict[str, Any]]:
+        """The arguments of a message. PermissionError: one may not be an argument."""
+        try:
+            given, named = of_letter(args, self._argument), of_letter(kwargs, self._argument)
+        except ValueError as error:
+            if isinstance(error.__cause__, PermissionError):
+                raise error.__cause__ from None
+            raise
+        if not isinstance(given, list) or not isinstance(named, dict) or not all(isinstance(key, str) for key in named):
+            raise TypeError("the arguments of a call are not well formed")
+        return given, named
+
     def _argument(self, content: Any) -> Any:
-        """An argument that is not data: a stand-in that comes back, or a built-in type."""
+        """An argument that is not data: a stand-in that comes back, or a built-in type of data. What can be called has to be allowed
+        itself, and asks its own policies then: who calls it may not know that a program has chosen it."""
         if isinstance(content, dict) and list(content) == ["builtin"]:
             kind = getattr(builtins, str(content["builtin"]), None)
-            if isinstance(kind, type):
+            if kind in DATA_TYPES:
                 return kind
-        return self._target(content).value
+        lent = self._target(content)
+        if not reaches_code(lent.value):
+            return lent.value
+        if callable(lent.value):
+            passed = Passed(self, lent)
+            if passed.is_allowed():
+                return passed
+        raise PermissionError(f"{lent.name or _title(lent.value)} is not allowed as an argument: the caller has to allow it by itself")
 
     # ---- what is answered ----
 
     def _call(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
         if name is not None:
             lent = self._method(lent.value, _checked(name))
-        owner = method_owner(lent.value)
-        if owner is not None:  # it is called on data otherwise, which could pass for an object in any state
-            if not args or not isinstance(args[0], owner):
-                raise TypeError(f"{lent.value.__name__} is a method of {owner.__name__}: its first argument is one")
-            lent, args = self._method(args[0], _checked(lent.value.__name__)), args[1:]
+        lent, args = self._bound(lent, args)
         return self._done_by(self._checked_call(lent), _paths_of_function(lent.value, args, kwargs), args, kwargs)
+
+    def _bound(self, lent: Lent, args: List[Any]) -> Tuple[Lent, List[Any]]:
+        """A method that is not bound becomes that of its first argument: it could be called on data otherwise, which could pass for an
+        object in any state."""
+        owner = method_owner(lent.value)
+        if owner is None:
+            return lent, args
+        if not args or not isinstance(args[0], owner):
+            raise TypeError(f"{lent.value.__name__} is a method of {owner.__name__}: its first argument is one")
+        return self._method(args[0], _checked(lent.value.__name__)), args[1:]
+
+    def call_passed(self, lent: Lent, args: List[Any], kwargs: Dict[str, Any]) -> Any:
+        """The result of a call of what was an argument, which code of the caller's makes."""
+        lent, args = self._bound(lent, args)
+        done = self._done_by(self._checked_call(lent), _paths_of_function(lent.value, args, kwargs), args, kwargs)
+        if isinstance(done, _Answer):
+            raise PermissionError(f"{lent.name or _title(lent.value)} is not allowed as an argument on files that are in the cell")
+        return done
 
     def _done_by(self, call: AllowChecked, paths: Sequence[Any], args: List[Any], kwargs: Dict[str, Any]) -> Any:
         """The result of a call; of one whose files are in the cell, too, nothing but the consent to make it there."""
@@ -267,18 +305,25 @@ class Desk:
 
     def _get(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
         target, name = lent.value, _checked(name)
-        if policies_for(target, name) is None:
-            found = vars(target).get(name) if isinstance(target, ModuleType) else None
-            if isinstance(found, ModuleType):
-                return _Answer({"$other": self._lend(Lent(found))[0]})
-            if lent.given:
-                return self._data(target, name)
+        inner = vars(target).get(name) if isinstance(target, ModuleType) else None
+        if isinstance(inner, ModuleType):
+            return self._module(target, name, inner)
+        if policies_for(target, name) is None and lent.given:
+            return self._data(target, name)
         if inspect.isdatadescriptor(inspect.getattr_static(target, name, None)):  # such as a property, whose code is the caller's
             return AllowChecked(functools.partial(getattr, target, name), self._ok_dests, target, name)()
         found = self._method(target, name)
+        if isinstance(found.value, ModuleType):
+            return self._module(target, name, found.value)
         if inspect.isroutine(found.value) or isinstance(found.value, type) or is_tool(found.value):
             return _Answer({"$other": self._lend(found)[0]})
         return AllowChecked(functools.partial(getattr, target, name), self._ok_dests, target, name)()
+
+    def _module(self, target: Any, name: str, inner: ModuleType) -> Any:
+        """A module that is an attribute: any that a module has imported is. All names of `target` do not allow it."""
+        if name not in explicit_names(target) and not allows_within(inner):
+            raise PermissionError(f"{name} is not allowed")
+        return _Answer({"$other": self._lend(Lent(inner))[0]})
 
     def _data(self, target: Any, name: str) -> Any:
         """A plain attribute of an object that an allowed call has returned: its value, if that can be carried. No code of the
@@ -302,7 +347,7 @@ class Desk:
         if not isinstance(target, tuple(default_write_types())) or isinstance(target, (type, ModuleType)):
             raise PermissionError(f"Objects of type {type(target).__name__} may not be changed in place under this policy")
         value, = args
-        if callable(value):
+        if reaches_code(value):
             raise PermissionError(f"Attribute '{name}' may not be set to something callable under this policy")
         setattr(target, name, value)
 
@@ -330,6 +375,51 @@ class _Answer:
 
     def __init__(self, node: Any) -> None:
         self.node = node
+
+
+class Passed:
+    """What can be called of the caller's and a program has given as an argument: whoever calls it, its own policies come first."""
+
+    def __init__(self, desk: Desk, lent: Lent) -> None:
+        self._desk, self._lent = desk, lent
+
+    def is_allowed(self) -> bool:
+        """Whether the registry has it, whatever its policies will say to a call."""
+        return AllowChecked(self._lent.value, (), self._lent.owner, self._lent.name).is_allowed()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._desk.call_passed(self._lent, list(args), kwargs)
+
+
+def reaches_code(value: Any) -> bool:
+    """Whether a value can be called, or is a class or a module, or a container with such. One with too many values counts as such."""
+    todo, seen = [value], {id(value)}
+    while todo:
+        each = todo.pop()
+        if callable(each) or isinstance(each, (ModuleType, staticmethod, classmethod, property)):
+            return True
+        inner = [part for part in _parts_of(each) if id(part) not in seen]
+        if len(seen) + len(inner) > MOST_WITHIN:
+            return True
+        seen.update(map(id, inner))
+        todo += inner
+    return False
+
+
+def _parts_of(value: Any) -> List[Any]:
+    """The values that a container of Python's has; no code of a class of the caller's runs."""
+    if isinstance(value, dict):
+        factory = [defaultdict.default_factory.__get__(value)] if isinstance(value, defaultdict) else []  # type: ignore[attr-defined]
+        return [part for part in (*dict.keys(value), *dict.values(value), *factory) if part is not None]
+    for kind in (list, tuple, set, frozenset, deque):
+        if isinstance(value, kind):
+            return list(kind.__iter__(value))
+    return list(vars(value).values()) if isinstance(value, SimpleNamespace) else []
+
+
+def _title(value: Any) -> str:
+    name = getattr(value, "__name__", None) if isinstance(value, (type, ModuleType)) or inspect.isroutine(value) else None
+    return name if isinstance(name, str) else f"this {type(value).__name__}"
 
 
 def _by_operator(what: str) -> Callable[..., Any]:
