@@ -421,10 +421,83 @@ def test_what_is_no_file_stays_and_can_be_renamed(work):
     assert stat.S_ISFIFO((work / "pipe2").lstat().st_mode) and not (work / "pipe").exists()
 
 
-def test_a_name_that_is_taken_by_something_else_is_in_the_way(work):
-    (work / os.fsdecode(changes.HIDDEN)).mkdir(mode=0o755)
-    with pytest.raises(PermissionError, match="in the way"):
-        run("1", ok_dests=["."])
+def plant(folder, name):
+    """What an earlier form of this module believed: a hidden directory, with a file that is to be put beside the directory."""
+    state = folder.stat()
+    (folder / name).mkdir(mode=0o700)
+    (folder / name / "0").write_text("planted")
+    (folder / name / "journal").write_text(json.dumps({
+        "root": [state.st_dev, state.st_ino], "hidden": [(folder / name).stat().st_dev, (folder / name).stat().st_ino],
+        "before": {"../escaped": None, "in": None}, "away": [], "directories": [], "place": [[0, "../escaped", 0], [0, "in", 0]], "modes": [], "opened": []}))
+
+
+@pytest.mark.parametrize("name", [".hotcell-changes", ".hotcell-changes-" + "0" * 32])
+def test_a_hidden_directory_that_is_not_this_users_doing_is_passed_over(name, work):
+    for folder in (work, work / "sub"):
+        folder.mkdir(exist_ok=True)
+        plant(folder, name)
+    before = tree_of(work.parent)
+    assert run("import os\nsorted(os.listdir('.') + os.listdir('sub'))", ok_dests=["."]) == ["kept", "out", "sub"]
+    run(f"open({str(work / 'sub/new')!r}, 'w').close()", ok_dests=["sub"])
+    (work / "sub/new").unlink()
+    assert tree_of(work.parent) == before
+
+
+@pytest.mark.parametrize("place", ["", "sub/"])
+@pytest.mark.parametrize("name", [".hotcell-changes", ".hotcell-changes-" + "0" * 32])
+def test_code_cannot_make_a_hidden_directory(place, name, work):
+    (work / "sub").mkdir()
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="name is taken"):
+        run(f"import os\nos.mkdir('{place}{name}')", ok_dests=["."])
+    assert tree_of(work.parent) == before
+
+
+def leave_record(work, monkeypatch, edit):
+    """The record and the hidden directory of a client that was killed when its changes were decided; `edit` changes the record."""
+    with monkeypatch.context() as patch:
+        patch.setattr(changes, "finish", lambda root: None)
+        apply(work, [*KEPT, *told("x")])
+    [record] = [path for path in Path(os.environ["XDG_STATE_HOME"], "hotcell").iterdir() if path.name.startswith(changes.RECORD)]
+    content = json.loads(record.read_text())
+    edit(content)
+    record.write_text(json.dumps(content))
+    [hidden] = work.glob(".hotcell-changes-*")
+    return hidden
+
+
+def test_a_record_is_finished_and_its_paths_are_checked_again(work, monkeypatch):
+    leave_record(work, monkeypatch, lambda record: None)
+    with dests.Dests([str(work)]):
+        assert (work / "x").read_text() == "hello"
+    (work / "x").unlink()
+    before = tree_of(work.parent)
+    leave_record(work, monkeypatch, lambda record: record["place"][0].__setitem__(1, "../escaped"))
+    with pytest.warns(UserWarning, match="no path below"), dests.Dests([str(work)]):
+        pass
+    shutil.rmtree(work.parent / "output")
+    assert {path: what for path, what in tree_of(work.parent).items()} == {path: what for path, what in before.items() if not path.startswith("output")}
+
+
+def test_another_directory_in_the_place_of_a_hidden_one_is_left_alone(work, monkeypatch):
+    hidden = leave_record(work, monkeypatch, lambda record: None)
+    hidden.rename(work / "moved")
+    (work / "of the caller").mkdir(mode=0o700)
+    (work / "of the caller/0").write_text("kept")
+    (work / "of the caller").rename(hidden)  # as another user can who may write to the directory
+    with dests.Dests([str(work)]):
+        pass
+    assert (hidden / "0").read_text() == "kept" and not (work / "x").exists()
+
+
+def test_the_users_own_state_is_not_the_codes(work, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(work / "state"))
+    code = "import os\nopen('x', 'w').close()\ntry:\n    os.chmod('state/hotcell', 0o700)\nexcept OSError:\n    pass\n"
+    assert run(code + "os.listdir('state/hotcell')", ok_dests=["."]) == []
+    before = tree_of(work)
+    with pytest.raises((OSError, DestsError)):
+        run(code + "open('state/hotcell/changes-1-1-0', 'w').close()\nos.rename('state', 'other')", ok_dests=["."])
+    assert tree_of(work) == before
 
 
 # ---- rules beside ok_dests ----

@@ -120,7 +120,7 @@ class Dests:
         if not self._roots:
             return
         places = [{"place": root.place, "source": f"{SHELF}/{number}", "links": _links(root.base),
-                   "shown": _texts(root.shown), "skipped": _texts({changes.HIDDEN, *root.skipped}),
+                   "shown": _texts(root.shown), "skipped": _texts(root.skipped), "hidden": changes.text_of(changes.HIDDEN),
                    "closed": _texts(path for path, entry in root.base.items() if entry.kind in ("other", "closed"))}
                   for number, root in enumerate(self._roots)]
         plan = {"places": places, "umask": _umask(), "files": FILES, "cwd": self._here()}
@@ -362,10 +362,9 @@ class _Told:
             path: bytes = text.encode("latin-1")
         except (AttributeError, UnicodeEncodeError):
             raise _bad("a path") from None
-        parts = path.split(b"/")
-        if b"\0" in path or len(path) > 4000 or any(part in (b"", b".", b"..") or len(part) > 255 for part in parts):
+        if not changes.is_path(path):
             raise _bad("a path")
-        if parts[0] == changes.HIDDEN or parts[0] in self._root.skipped:
+        if changes.is_hidden(path) or path.partition(b"/")[0] in self._root.skipped:
             raise self._refuse(path, "the name is taken")
         return path
 
@@ -528,6 +527,7 @@ class _Told:
         if old is not None and old.uid == os.geteuid():
             if old.mode & 0o300 != 0o300:  # the code has opened it for a time, as the caller could
                 self._changes.opened.append((folder, dict(self._changes.modes).get(folder, old.mode & 0o777)))
+                self._changes.expected.setdefault(folder, old)
             return
         where = os.path.join(os.fsencode(f"/proc/self/fd/{self._root.fd}"), folder)
         if not os.access(where, os.W_OK | os.X_OK, effective_ids=True):
