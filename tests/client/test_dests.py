@@ -409,6 +409,36 @@ def test_code_does_not_get_out_through_links(work):
     assert sorted(os.listdir(work)) == ["kept", "out"] and (work.parent / "secret/file").read_text() == "of the caller"
 
 
+@pytest.mark.parametrize("policy", ["notebook", "none"])
+@pytest.mark.parametrize("move", ["rename", "link"])
+def test_a_link_does_not_lead_out_from_another_place(work, move, policy):
+    """`secret/file` is in the directory as well: the link leads there from below, and out from above."""
+    run("import os\nos.makedirs('a/b')\nos.symlink('../../secret/file', 'a/b/l')", ok_dests=["."])
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="leads out"):
+        run(f"import os\nos.{move}('a/b/l', 'l'{', follow_symlinks=False' if move == 'link' else ''})", ok_dests=["."], policy=policy)
+    assert tree_of(work.parent) == before
+    run("import os\nos.makedirs('c/d')\nos.rename('a/b/l', 'c/d/l')", ok_dests=["."], policy=policy)
+    assert os.readlink(work / "c/d/l") == "../../secret/file"
+
+
+@pytest.mark.parametrize("rows", [
+    [{"path": "l", "kind": "moved", "old": "a/l", "mode": 0o777, "mtime": 0}],
+    [{"path": "a", "kind": "dir", "mode": 0o755, "mtime": 0}, {"path": "a/l", "kind": "kept", "mode": 0o777, "mtime": 0},
+     {"path": "l", "kind": "link", "to": "a/l", "mode": 0o777, "mtime": 0}],
+    [{"path": "a", "kind": "dir", "mode": 0o755, "mtime": 0}, {"path": "a/l", "kind": "symlink", "target": "../x", "mode": 0o777, "mtime": 0},
+     {"path": "l", "kind": "link", "to": "a/l", "mode": 0o777, "mtime": 0}],
+], ids=["moved", "link to kept", "link to new"])
+def test_a_forged_link_does_not_lead_out_from_another_place(rows, work):
+    (work / "a").mkdir(mode=0o755)
+    (work / "a/l").symlink_to("../secret/file")
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="leads out"):
+        apply(work, [*KEPT, *rows])
+    shutil.rmtree(work.parent / "output")
+    assert tree_of(work.parent) == before
+
+
 def test_sparse_files_stay_sparse(work):
     run("import os\nf = open('large', 'wb')\nf.truncate(1 << 27)\nf.seek(1 << 26)\nf.write(b'x')\nf.close()\nos.chmod('large', 0o755)", ok_dests=["."])
     state = (work / "large").stat()

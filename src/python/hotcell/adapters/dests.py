@@ -328,6 +328,7 @@ class _Told:
         self._rows: Dict[bytes, Dict[str, Any]] = {}
         self._changes = Changes({}, [], [], [], [], [])
         self._waiting: Set[bytes] = set()  # paths that get something that is made ready
+        self._targets: Dict[bytes, bytes] = {}  # of the paths that will be symbolic links
         if not isinstance(rows, list) or len(rows) > changes.MOST_ENTRIES:
             raise _bad("entries")
         for row in rows:
@@ -386,6 +387,8 @@ class _Told:
 
     def _take_kept(self, path: bytes, row: Mapping[str, Any], mode: int) -> None:
         _, old = self._old(row["path"])
+        if old.kind == "symlink":
+            self._targets[path] = old.target
         self._keep_mode(path, path, old, mode)
 
     def _keep_mode(self, path: bytes, source: bytes, old: Entry, mode: int) -> None:
@@ -396,6 +399,8 @@ class _Told:
 
     def _take_moved(self, path: bytes, row: Mapping[str, Any], mode: int) -> None:
         source, old = self._old(row.get("old"))
+        if old.kind == "symlink":
+            self._take_target(path, old.target)
         self._changes.expected[source] = old
         self._make_ready(Ready(path, source=source))
         self._keep_mode(path, source, old, mode)
@@ -404,6 +409,8 @@ class _Told:
         to = self._path(row.get("to"))
         if self._rows.get(to, {}).get("kind") in (None, "dir") or to == path:
             raise _bad("a link")
+        if to in self._targets:
+            self._take_target(path, self._targets[to])
         self._make_ready(Ready(path, same_as=to) if to in self._waiting else Ready(path, source=to))
         self._changes.expected.setdefault(to, self._base.get(to))
 
@@ -448,10 +455,15 @@ class _Told:
             raise _bad("a symbolic link") from None
         if not 0 < len(target) < 4096 or b"\0" in target:
             raise _bad("a symbolic link")
+        self._take_target(path, target)
+        self._make_ready(Ready(path, target=target))
+
+    def _take_target(self, path: bytes, target: bytes) -> None:
+        """Note that the path will be a symbolic link, a new one or one from another path: it may lead elsewhere from there."""
         old = self._base.get(path)
         if not (old is not None and old.kind == "symlink" and old.target == target) and not self._leads_inside(path, target):
             raise self._refuse(path, "the symbolic link leads out of the directories that may be changed")
-        self._make_ready(Ready(path, target=target))
+        self._targets[path] = target
 
     def _leads_inside(self, path: bytes, target: bytes) -> bool:
         parts = [part for part in target.split(b"/") if part not in (b"", b".")]
