@@ -72,7 +72,7 @@ def _look(folder: int, name: bytes) -> Entry:
 def look(root: int, path: bytes) -> Optional[Entry]:
     """The entry of a path now; None if there is none."""
     try:
-        with _parent(root, path) as (folder, name):
+        with parent(root, path) as (folder, name):
             return _look(folder, name)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -265,7 +265,7 @@ def _make_ready(root: int, hidden: int, name: bytes, ready: Ready, numbers: Dict
     if ready.same_as is not None:
         os.link(b"%d" % numbers[ready.same_as], name, src_dir_fd=hidden, dst_dir_fd=hidden, follow_symlinks=False)
     elif ready.source is not None:
-        with _parent(root, ready.source) as (folder, last):
+        with parent(root, ready.source) as (folder, last):
             _link(folder, last, hidden, name, ready)
     elif ready.target is not None:
         os.symlink(ready.target, name, dir_fd=hidden)
@@ -308,7 +308,7 @@ def _write(folder: int, name: "str | bytes", content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _parent(root: int, path: bytes) -> Iterator[Tuple[int, bytes]]:
+def parent(root: int, path: bytes) -> Iterator[Tuple[int, bytes]]:
     """The open directory of a path, and the path's last name in it. OSError: a directory on the way is none."""
     *folders, last = path.split(b"/")
     fd = os.open(b".", DIRECTORY, dir_fd=root)
@@ -444,7 +444,7 @@ class _Finish:
 
     def _remove(self, path: bytes) -> None:
         try:
-            with _parent(self.root, path) as (folder, name):
+            with parent(self.root, path) as (folder, name):
                 mark = self._mark(folder, name)
                 if mark is not None and mark == self.before[path]:  # else it is gone already, or another's
                     (os.rmdir if mark[0] else os.unlink)(name, dir_fd=folder)
@@ -452,7 +452,7 @@ class _Finish:
             pass
 
     def _make_directory(self, path: bytes) -> None:
-        with _parent(self.root, path) as (folder, name):
+        with parent(self.root, path) as (folder, name):
             with contextlib.suppress(FileExistsError):
                 os.mkdir(name, 0o700, dir_fd=folder)
             if _look(folder, name).kind != "dir":
@@ -462,13 +462,13 @@ class _Finish:
         ours = self._mark(self.hidden, number)
         if ours is None:
             return  # it is in its place
-        with _parent(self.root, path) as (folder, name):
+        with parent(self.root, path) as (folder, name):
             if self._mark(folder, name) not in (None, ours, self.before[path]):
                 raise FileExistsError(errno.EEXIST, "something else is there")
             os.rename(number, name, src_dir_fd=self.hidden, dst_dir_fd=folder)
 
     def _set_mode(self, path: bytes, mode: int) -> None:
-        with _parent(self.root, path) as (folder, name):
+        with parent(self.root, path) as (folder, name):
             mark = self._mark(folder, name)
             if mark is None:
                 return
