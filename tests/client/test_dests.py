@@ -530,6 +530,34 @@ def test_the_users_own_state_is_not_the_codes(work, monkeypatch):
     assert tree_of(work) == before
 
 
+def hold(path):
+    """Start a process that has a lock of a directory's descriptor, as every user can who may open it, until its stdin ends."""
+    code = "import fcntl, os, sys\nfd = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.flock(fd, fcntl.LOCK_EX)\nprint(flush=True)\nsys.stdin.read()"
+    other = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    other.stdout.readline()
+    return other
+
+
+def test_a_lock_of_another_users_stops_nobody(work):
+    with hold(work) as other:
+        run("open('x', 'w').close()", ok_dests=["."])
+        other.stdin.close()
+    assert (work / "x").exists()
+
+
+def test_a_process_of_the_users_own_is_waited_for_and_named(work, monkeypatch):
+    monkeypatch.setattr(changes, "LOCK_SECONDS", 0)
+    fd = changes.open_root(work)
+    try:
+        with changes.locked(fd):
+            with pytest.raises(DestsError, match="another process of this user has been changing the directory"):
+                run("1", ok_dests=["."])
+            assert run("2", ok_dests=[str(work.parent / "secret")]) == 2
+        assert run("3", ok_dests=["."]) == 3
+    finally:
+        os.close(fd)
+
+
 # ---- rules beside ok_dests ----
 
 def test_the_working_directory_is_one_that_code_may_write_to(work):

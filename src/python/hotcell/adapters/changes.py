@@ -13,10 +13,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import secrets
 import stat
+import struct
+import time
 import warnings
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
@@ -25,6 +28,8 @@ from .own import DIRECTORY, open_own
 
 HIDDEN = b".hotcell-changes"
 RECORD, NEW = "changes", "new-"  # in the user's own directory: how the names of records begin, and of those that are written
+LOCKS = "locks"  # in the user's own directory: a file whose bytes are locked, one for each directory
+LOCK_SECONDS, LOCK_PAUSE = 10, 0.05
 MOST_ENTRIES = 100_000  # of one directory, with all below it
 
 
@@ -140,14 +145,37 @@ def open_root(path: "str | bytes") -> int:
 
 @contextlib.contextmanager
 def locked(root: int) -> Iterator[None]:
-    """Have the directory for this process alone, among those that use this module."""
-    mine = os.open(b".", DIRECTORY, dir_fd=root)  # a lock belongs to the open file
+    """Have the directory for this process alone, among those of this user that use this module. The lock is one byte of a file in
+    the user's own directory, so that nobody else can hold it. OSError with EAGAIN: another process of the user's has it for longer
+    than LOCK_SECONDS."""
+    with _own() as own:
+        fd = os.open(LOCKS, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=own)
     try:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(mine, fcntl.LOCK_EX)
+        with contextlib.suppress(NoLocks):
+            _lock(fd, int.from_bytes(hashlib.sha256(_prefix(root).encode()).digest()[:7], "big"))
         yield
     finally:
-        os.close(mine)
+        os.close(fd)
+
+
+class NoLocks(Exception):
+    """The file system of the user's own directory has no locks."""
+
+
+def _lock(fd: int, offset: int) -> None:
+    """Lock a byte for this open file, until it is closed."""
+    wanted = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, offset, 1, 0)
+    end = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.fcntl(fd, fcntl.F_OFD_SETLK, wanted)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                raise NoLocks from error
+        if time.monotonic() > end:
+            raise BlockingIOError(errno.EAGAIN, f"another process of this user has been changing the directory for {LOCK_SECONDS} s")
+        time.sleep(LOCK_PAUSE)
 
 
 @dataclass

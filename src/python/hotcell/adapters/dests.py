@@ -93,8 +93,7 @@ class Dests:
                 os.mkdir(root.source)
                 continue
             root.fd = changes.open_root(path)
-            with changes.locked(root.fd):
-                changes.finish(root.fd)
+            _finish(root)
             if path == "/tmp":
                 root.skipped = {os.fsencode(other.split("/")[2]) for other in paths if other.startswith("/tmp/")}
                 self._farm(root, number)
@@ -233,6 +232,14 @@ def _can_be_given(path: str) -> bool:
     kept = ("/proc", "/sys", "/dev", "/run/hotcell", "/etc/hotcell", HIDDEN_STATE, os.path.realpath(state))
     around = any(f"{one}/".startswith(f"{path}/") or f"{path}/".startswith(f"{one}/") for one in kept)
     return path == "/tmp" or path != "/" and not around and os.access(path, os.W_OK | os.X_OK)
+
+
+def _finish(root: _Root) -> None:
+    try:
+        with changes.locked(root.fd):
+            changes.finish(root.fd)
+    except OSError as error:
+        raise DestsError(error.errno, error.strerror, root.path) from error
 
 
 def _scan(root: _Root) -> Dict[bytes, Entry]:
