@@ -649,6 +649,48 @@ print(json.dumps(said))
 """
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make links of another user's")
+@pytest.mark.parametrize("rest", ["", "/below"])
+def test_a_link_of_another_user_on_the_way_is_refused(work, rest):
+    (work.parent / "secret/below").mkdir()
+    link = work / "foreign"
+    link.symlink_to(work.parent / "secret")
+    assert run("1", ok_dests=[f"{link}{rest}"]) == 1  # root's own
+    os.lchown(link, 65534, 65534)
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="symbolic link of another user .uid 65534"):
+        run(f"open({str(work.parent / 'secret/below/x')!r}, 'w').close()", ok_dests=[f"{link}{rest}"])
+    assert tree_of(work.parent) == before
+
+
+@pytest.mark.parametrize("path", [".", "..", "/tmp/../etc", "a/../b", "out", "out/..", "out/x/y", "kept", "no/such/../x", "//etc//", "loop"])
+def test_paths_without_links_are_those_of_realpath(path, work):
+    (work / "a").mkdir()
+    if path == "loop":
+        (work / "loop").symlink_to("loop")
+        with pytest.raises(DestsError, match="Too many levels"):
+            dests._real_path(path)
+    else:
+        assert dests._real_path(path) == os.path.realpath(path)
+
+
+def test_a_directory_that_is_exchanged_for_a_link_is_not_followed(work):
+    (work / "in/dir").mkdir(parents=True)
+    (work / "in").rename(work / "moved")
+    (work / "in").symlink_to("moved")
+    for make in (False, True):
+        with pytest.raises(NotADirectoryError):
+            changes.open_root(work / "in/dir", make)
+
+
+def test_the_users_own_state_is_no_destination(work, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(work / "state"))
+    for path in ("state/hotcell", "state/hotcell/in"):
+        (work / path).mkdir(parents=True, mode=0o700, exist_ok=True)
+        with pytest.raises(DestsError, match="safe from code"):
+            run("1", ok_dests=[path])
+
+
 def test_rights_count_as_outside(user):
     work = cells.new_directory(user) / "work"
     work.mkdir()

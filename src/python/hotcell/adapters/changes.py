@@ -138,9 +138,26 @@ def _open_to_scan(fd: int, name: bytes) -> Optional[int]:
         return None
 
 
-def open_root(path: "str | bytes") -> int:
-    """Open a directory whose path has no links. OSError."""
-    return os.open(path, DIRECTORY)
+def open_root(path: "str | bytes", make: bool = False) -> int:
+    """Open a directory by an absolute path without links: none is followed. `make`: what is not there yet is made. OSError; EPERM
+    for the user's own directory, and what is in it."""
+    with _own() as own:
+        forbidden = identity(own)
+    fd = os.open("/", os.O_PATH | DIRECTORY)
+    try:
+        for name in [name for name in os.fsencode(path).split(b"/") if name]:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=fd)
+            below = os.open(name, os.O_PATH | DIRECTORY, dir_fd=fd)
+            os.close(fd)
+            fd = below
+            if identity(fd) == forbidden:
+                raise PermissionError(errno.EPERM, "hotcell keeps there what has to be safe from code", os.fsdecode(path))
+        opened = os.open(b".", DIRECTORY, dir_fd=fd)
+    finally:
+        os.close(fd)
+    return opened
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ FILES = ("hotcell-dests.json", "hotcell-dests.bin")  # in /output: the report, a
 MOST_COPIED = 128 << 20  # bytes of all files that are copied into a cell; larger ones can be read there, not changed
 MOST_REPORTED = 64 << 20  # bytes of a report
 MOST_DESTS = 6
+MOST_LINKS = 40  # on the way to a directory, as in the kernel
 ROOM = 256 << 20  # bytes in a cell's /tmp, beside what is copied
 TMP_BYTES, TMP_ENTRIES = 64 << 20, 2000  # what is shown of the caller's /tmp
 TREES = ("bin", "dev", "etc", "input", "lib", "lib32", "lib64", "output", "proc", "sbin", "usr")  # in a cell, not for places
@@ -92,7 +94,7 @@ class Dests:
                 root.source = str(Path(self._staging.name, f"new{number}"))
                 os.mkdir(root.source)
                 continue
-            root.fd = changes.open_root(path)
+            root.fd = _open(path)
             _finish(root)
             if path == "/tmp":
                 root.skipped = {os.fsencode(other.split("/")[2]) for other in paths if other.startswith("/tmp/")}
@@ -219,11 +221,48 @@ def _paths(ok_dests: Optional[Sequence[str]]) -> List[str]:
     """The real paths of the destinations, none in another, except below /tmp. None stands for the current directory and /tmp,
     as far as a cell can have them."""
     wanted = [".", "/tmp"] if ok_dests is None else ok_dests
-    found = [os.path.realpath(os.path.expanduser(dest)) for dest in wanted]
+    found = [_real_path(os.path.expanduser(dest)) for dest in wanted]
     if ok_dests is None:
         found = [path for path in found if _can_be_given(path)]
     found = [path for path in dict.fromkeys(found) if not os.path.lexists(path) or os.path.isdir(path)]
     return [path for path in found if not any(path.startswith(other.rstrip("/") + "/") and other != "/tmp" for other in found)]
+
+
+def _real_path(dest: str) -> str:
+    """The path without links, as os.path.realpath has it. DestsError: another user's link is on the way, who can lead it anywhere."""
+    at, rest, links = "/", os.path.join(os.getcwd(), dest).split("/"), 0
+    while rest:
+        name = rest.pop(0)
+        if name in ("", "."):
+            continue
+        below = os.path.dirname(at) if name == ".." else os.path.join(at, name)
+        target = _target_of(below, dest)
+        if target is None:
+            at = below
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise DestsError(errno.ELOOP, os.strerror(errno.ELOOP), dest)
+        at, rest = "/" if target.startswith("/") else at, target.split("/") + rest
+    return at
+
+
+def _target_of(path: str, dest: str) -> Optional[str]:
+    """What a symbolic link says; None: it is none, or cannot be looked at."""
+    try:
+        fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)  # nobody can exchange it after its owner was looked at
+    except OSError:
+        return None
+    try:
+        state = os.fstat(fd)
+        if not stat.S_ISLNK(state.st_mode):
+            return None
+        if state.st_uid not in (0, os.geteuid()):
+            raise DestsError(errno.EPERM, f"'{os.path.basename(path)}' is a symbolic link of another user (uid {state.st_uid}), who can lead "
+                             "it anywhere: give the path without links", dest)
+        return os.readlink("", dir_fd=fd)
+    finally:
+        os.close(fd)
 
 
 def _can_be_given(path: str) -> bool:
@@ -232,6 +271,13 @@ def _can_be_given(path: str) -> bool:
     kept = ("/proc", "/sys", "/dev", "/run/hotcell", "/etc/hotcell", HIDDEN_STATE, os.path.realpath(state))
     around = any(f"{one}/".startswith(f"{path}/") or f"{path}/".startswith(f"{one}/") for one in kept)
     return path == "/tmp" or path != "/" and not around and os.access(path, os.W_OK | os.X_OK)
+
+
+def _open(path: str) -> int:
+    try:
+        return changes.open_root(path)
+    except OSError as error:
+        raise DestsError(error.errno, error.strerror, path) from error
 
 
 def _finish(root: _Root) -> None:
@@ -505,8 +551,7 @@ class _Told:
         if not self._changes:
             return
         if root.fd < 0:
-            os.makedirs(root.path, exist_ok=True)
-            root.fd = changes.open_root(root.path)
+            root.fd = changes.open_root(root.path, make=True)
         try:
             with changes.locked(root.fd):
                 self._check_now()
