@@ -296,7 +296,7 @@ def apply(root, rows, content=b"hello", monkeypatch=None, at=None):
     with given:
         if at is not None:
             Killed(at, monkeypatch)
-        given.apply(output)
+        given.apply(output, 1 << 28)
 
 
 def test_a_client_that_is_killed_has_not_begun_or_is_finished_by_the_next(tmp_path, monkeypatch):
@@ -380,7 +380,8 @@ def test_a_report_can_be_forged_and_does_no_more_than_the_code_could(work):
     told("x", kind="moved", old="out/file"), told("x", kind="link", to="out/file"), told("x", kind="link", to="x"), told("x", kind="link", to="nowhere"),
     told("x", kind="symlink", target="/etc/passwd"), told("x", kind="symlink", target="../secret"), told("x", kind="symlink", target="out/../../secret"),
     told("x", kind="symlink", target=""), told("x", kind="symlink"), told("x", mtime=-1), "rows", [None], [[]], told("\u4e00"),
-    told("x", kind="kept"),
+    told("x", kind="kept"), told("x") + told("y"), told("x", size=6000, parts=[[0, 4, 0], [4096, 1, 4]]), told("x", size=(1 << 28) + 1, parts=[]),
+    told("x", parts=[[1, 4, 0]]), told("x", size=5000, parts=[[0, 5, 0]]),
 ], ids=lambda rows: json.dumps(rows)[:60])
 def test_forged_reports_change_nothing(rows, work):
     before = tree_of(work.parent)
@@ -437,6 +438,19 @@ def test_a_forged_link_does_not_lead_out_from_another_place(rows, work):
         apply(work, [*KEPT, *rows])
     shutil.rmtree(work.parent / "output")
     assert tree_of(work.parent) == before
+
+
+def test_a_forged_report_does_not_write_the_same_bytes_again(work):
+    """15 times what the cell has written, in one file or in many, and a byte in each page of a large file."""
+    mega = 1 << 20
+    forms = [[{"path": "x", "kind": "file", "size": 15 * mega, "parts": [[n * mega, mega, 0] for n in range(15)], "mode": 0o644, "mtime": 0}],
+             [{"path": f"x{n:02}", "kind": "file", "size": mega, "parts": [[0, mega, 0]], "mode": 0o644, "mtime": 0} for n in range(15)],
+             [{"path": "x", "kind": "file", "size": 15 * mega, "parts": [[n * 4096, 1, n] for n in range(15 * 256)], "mode": 0o644, "mtime": 0}],
+             [{"path": "x", "kind": "file", "size": 1 << 40, "parts": [], "mode": 0o644, "mtime": 0}]]
+    for rows in forms:
+        with pytest.raises(DestsError, match="malformed"):
+            apply(work, [*KEPT, *rows], bytes(mega))
+    assert sorted(os.listdir(work)) == ["kept", "out"]
 
 
 def test_sparse_files_stay_sparse(work):

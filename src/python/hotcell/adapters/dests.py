@@ -25,6 +25,7 @@ FILES = ("hotcell-dests.json", "hotcell-dests.bin")  # in /output: the report, a
 MOST_COPIED = 128 << 20  # bytes of all files that are copied into a cell; larger ones can be read there, not changed
 MOST_REPORTED = 64 << 20  # bytes of a report
 MOST_DESTS = 6
+PAGE = 4096  # bytes: of a file in the cell, holes and what is between them are multiples of it
 MOST_LINKS = 40  # on the way to a directory, as in the kernel
 ROOM = 256 << 20  # bytes in a cell's /tmp, beside what is copied
 TMP_BYTES, TMP_ENTRIES = 64 << 20, 2000  # what is shown of the caller's /tmp
@@ -178,9 +179,9 @@ class Dests:
 
     # ---- after it ----
 
-    def apply(self, output: Optional[Path]) -> Optional[str]:
-        """Make the code's changes. `output` is the job's output directory. Returns why nothing was told, None if all is well.
-        DestsError: they cannot be made."""
+    def apply(self, output: Optional[Path], most: int) -> Optional[str]:
+        """Make the code's changes. `output` is the job's output directory, `most` the bytes that a file could have in the cell.
+        Returns why nothing was told, None if all is well. DestsError: they cannot be made."""
         if not self._roots:
             return None
         try:
@@ -194,7 +195,8 @@ class Dests:
             listed = report.get("places")
             if not isinstance(listed, list) or len(listed) != len(self._roots):
                 raise _bad("places")
-            told = [_Told(root, rows, data, self._roots) for root, rows in zip(self._roots, listed)]
+            contents = _Contents(data, os.fstat(data).st_size, most)
+            told = [_Told(root, rows, contents, self._roots) for root, rows in zip(self._roots, listed)]
             for one in told:
                 one.apply()
         finally:
@@ -371,13 +373,30 @@ def _bad(what: str) -> DestsError:
     return DestsError(errno.EPROTO, f"what the cell tells of changed files is malformed: {what}")
 
 
+@dataclass
+class _Contents:
+    """The file of contents. No byte of it is read twice, so that what is written is no more than what the cell has written."""
+
+    fd: int
+    size: int
+    most: int    # bytes that a file could have in the cell
+    at: int = 0  # up to where it was told of
+
+    def take(self, start: int, length: int) -> bool:
+        """Note that a part of a file comes from there; false: it is before that of an earlier one, or not there."""
+        if start < self.at or start + length > self.size:
+            return False
+        self.at = start + length
+        return True
+
+
 class _Told:
     """What a cell tells of one place, checked: nothing in it is believed. DestsError."""
 
-    def __init__(self, root: _Root, rows: Any, data: int, roots: Sequence[_Root]) -> None:
-        self._root, self._data, self._roots = root, data, roots
-        self._room = os.fstat(data).st_size
+    def __init__(self, root: _Root, rows: Any, contents: _Contents, roots: Sequence[_Root]) -> None:
+        self._root, self._contents, self._roots = root, contents, roots
         self._base = root.base
+        self._most = max([contents.most, *(entry.size for entry in root.base.values() if entry.kind == "file")])
         self._rows: Dict[bytes, Dict[str, Any]] = {}
         self._changes = Changes({}, [], [], [], [], [])
         self._waiting: Set[bytes] = set()  # paths that get something that is made ready
@@ -468,7 +487,7 @@ class _Told:
         self._changes.expected.setdefault(to, self._base.get(to))
 
     def _take_file(self, path: bytes, row: Mapping[str, Any], mode: int) -> None:
-        size, mtime = _number(row.get("size"), 1 << 40), _number(row.get("mtime"), 1 << 62)
+        size, mtime = _number(row.get("size"), self._most), _number(row.get("mtime"), 1 << 62)
         parts = self._parts(row.get("parts"), size)
         old = self._base.get(path)
         if row.get("within") is True and old is not None and old.kind == "file" and old.uid != os.geteuid():
@@ -476,19 +495,21 @@ class _Told:
 
         def write(fd: int) -> None:
             for at, length, start in parts:
-                _copy(self._data, start, fd, at, length)
+                _copy(self._contents.fd, start, fd, at, length)
             os.ftruncate(fd, size)
         self._make_ready(Ready(path, content=write, mode=mode, mtime=mtime))
 
     def _parts(self, parts: Any, size: int) -> List[Tuple[int, int, int]]:
+        """The parts of a file that are no holes. They begin and end with pages, so that they take no more room than their bytes."""
         if not isinstance(parts, list):
             raise _bad("the parts of a file")
         checked, end = [], 0
         for part in parts:
             if not isinstance(part, list) or len(part) != 3:
                 raise _bad("the parts of a file")
-            at, length, start = (_number(one, 1 << 40) for one in part)
-            if at < end or at + length > size or start + length > self._room:
+            at, length, start = (_number(one, 1 << 62) for one in part)
+            whole = at % PAGE == 0 and ((at + length) % PAGE == 0 or at + length == size)
+            if at < end or at + length > size or not whole or not self._contents.take(start, length):
                 raise _bad("the parts of a file")
             checked.append((at, length, start))
             end = at + length

@@ -289,7 +289,7 @@ class RunPython:
         if registry_state() != state:
             raise noted(PermissionError(POLICY_CHANGED), result)
         if dests is not None and result.rejection is None:
-            untold = dests.apply(result.output_dir)
+            untold = dests.apply(result.output_dir, result.manifest["limits"]["file"])
             if untold is not None:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
