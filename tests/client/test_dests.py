@@ -453,6 +453,19 @@ def test_a_forged_report_does_not_write_the_same_bytes_again(work):
     assert sorted(os.listdir(work)) == ["kept", "out"]
 
 
+def test_a_file_that_can_have_no_other_name_is_copied_once(work, monkeypatch):
+    (work / "kept").chmod(0o644)
+    link = os.link
+
+    def refuse(source, *args, **kwargs):
+        if source == b"kept":
+            raise PermissionError(1, "as of a file of another user's")
+        link(source, *args, **kwargs)
+    monkeypatch.setattr(os, "link", refuse)
+    apply(work, [*KEPT, *({"path": f"x{n:02}", "kind": "link", "to": "kept", "mode": 0o644, "mtime": 0} for n in range(15))])
+    assert len({(work / f"x{n:02}").stat().st_ino for n in range(15)}) == 1 and (work / "x00").read_text() == "kept"
+
+
 def test_sparse_files_stay_sparse(work):
     run("import os\nf = open('large', 'wb')\nf.truncate(1 << 27)\nf.seek(1 << 26)\nf.write(b'x')\nf.close()\nos.chmod('large', 0o755)", ok_dests=["."])
     state = (work / "large").stat()

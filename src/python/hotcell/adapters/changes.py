@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import stat
 import struct
 import time
@@ -289,10 +290,11 @@ def _prefix(root: int) -> str:
 
 def _prepare(root: int, hidden: int, changes: Changes) -> Dict[str, Any]:
     numbers: Dict[bytes, int] = {}
+    copies: Dict[bytes, bytes] = {}  # of files that can have no other name: path -> the name of the copy in the hidden directory
     place = []
     for number, ready in enumerate(changes.ready):
         name = b"%d" % number
-        _make_ready(root, hidden, name, ready, numbers)
+        _make_ready(root, hidden, name, ready, numbers, copies)
         numbers[ready.path] = number
         place.append([number, text_of(ready.path), _look(hidden, name).ino])
     before = {text_of(path): _mark(entry) for path, entry in changes.expected.items()}
@@ -306,12 +308,15 @@ def _mark(entry: Optional[Entry]) -> Optional[List[Any]]:
     return None if entry is None else [entry.is_dir, entry.ino, entry.size, entry.mtime]
 
 
-def _make_ready(root: int, hidden: int, name: bytes, ready: Ready, numbers: Dict[bytes, int]) -> None:
+def _make_ready(root: int, hidden: int, name: bytes, ready: Ready, numbers: Dict[bytes, int], copies: Dict[bytes, bytes]) -> None:
     if ready.same_as is not None:
         os.link(b"%d" % numbers[ready.same_as], name, src_dir_fd=hidden, dst_dir_fd=hidden, follow_symlinks=False)
+    elif ready.source in copies:  # once is enough: many would fill the disk
+        os.link(copies[ready.source], name, src_dir_fd=hidden, dst_dir_fd=hidden, follow_symlinks=False)
     elif ready.source is not None:
         with parent(root, ready.source) as (folder, last):
-            _link(folder, last, hidden, name, ready)
+            if not _link(folder, last, hidden, name):
+                copies[ready.source] = name
     elif ready.target is not None:
         os.symlink(ready.target, name, dir_fd=hidden)
     else:
@@ -324,24 +329,27 @@ def _make_ready(root: int, hidden: int, name: bytes, ready: Ready, numbers: Dict
             os.close(fd)
 
 
-def _link(folder: int, last: bytes, hidden: int, name: bytes, ready: Ready) -> None:
-    """Give an existing file another name, or copy it where the file system or the kernel forbids that."""
+def _link(folder: int, last: bytes, hidden: int, name: bytes) -> bool:
+    """Give an existing file another name, or copy it where the file system or the kernel forbids that; false: it is a copy."""
     try:
         os.link(last, name, src_dir_fd=folder, dst_dir_fd=hidden, follow_symlinks=False)
-        return
+        return True
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS):
             raise
     entry = _look(folder, last)
     if entry.kind == "symlink":
         os.symlink(entry.target, name, dir_fd=hidden)
-        return
+        return False
     with open(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder), "rb") as old:
-        if entry.kind != "file":
+        if not stat.S_ISREG(os.fstat(old.fileno()).st_mode):
             raise PermissionError(errno.EPERM, "it can have no other name", os.fsdecode(last))
-        _write(hidden, name, old.read())
-    os.chmod(name, entry.mode & 0o777, dir_fd=hidden)
-    os.utime(name, ns=(entry.mtime, entry.mtime), dir_fd=hidden)
+        with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=hidden), "wb") as new:
+            shutil.copyfileobj(old, new)
+            new.flush()
+            os.fchmod(new.fileno(), entry.mode & 0o777)
+            os.utime(new.fileno(), ns=(entry.mtime, entry.mtime))
+    return False
 
 
 def _write(folder: int, name: "str | bytes", content: bytes) -> None:
