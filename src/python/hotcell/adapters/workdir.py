@@ -56,7 +56,7 @@ def keep_file(source: Path, directory: Path, path: str) -> None:
                 with writer.parent(root, b"/".join(names[:depth])) as (folder, name), contextlib.suppress(FileExistsError):
                     os.mkdir(name, dir_fd=folder)
             with writer.parent(root, _checked(path)) as (folder, name):
-                _move(source, folder, name)
+                move_file(source, folder, name)
     except OSError as error:
         logger.warning("%s was not kept: %s", path, error)
 
@@ -133,7 +133,7 @@ def _add_one(entry: Mapping[str, Any], source: Path, folder: int, name: bytes, m
             made[entry["path"]] = [state.st_dev, state.st_ino]
     elif kind == "file" and not same:
         source.chmod(int(entry["now"]["mode"], 8) & 0o777)
-        _move(source, folder, name)
+        move_file(source, folder, name)
     elif kind == "file":
         _set_mode(entry, folder, name, made)
     else:
@@ -157,7 +157,7 @@ def _set_mode(entry: Mapping[str, Any], folder: int, name: bytes, made: Mapping[
         os.close(fd)
 
 
-def _move(source: Path, folder: int, name: bytes) -> None:
+def move_file(source: Path, folder: int, name: bytes) -> None:
     """Move a file into an open directory, also to another file system; a file of that name is replaced at once."""
     try:
         os.replace(source, name, dst_dir_fd=folder)
