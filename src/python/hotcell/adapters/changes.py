@@ -298,8 +298,9 @@ def _prepare(root: int, hidden: int, changes: Changes) -> Dict[str, Any]:
         numbers[ready.path] = number
         place.append([number, text_of(ready.path), _look(hidden, name).ino])
     before = {text_of(path): _mark(entry) for path, entry in changes.expected.items()}
-    return {"before": before, "away": [text_of(path) for path in changes.away], "directories": [[text_of(path), mode] for path, mode in changes.directories],
-            "place": place, "modes": [[text_of(path), mode] for path, mode in changes.modes],
+    return {"before": before, "place": place, "away": [text_of(path) for path in changes.away],
+            "directories": [[text_of(path), mode] for path, mode in changes.directories],
+            "modes": [[text_of(path), mode] for path, mode in changes.modes],
             "opened": [[text_of(path), mode] for path, mode in changes.opened]}
 
 
