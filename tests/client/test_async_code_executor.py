@@ -11,6 +11,7 @@ import shutil
 import struct
 import sys
 import tempfile
+import types
 import unicodedata
 import uuid
 import zlib
@@ -20,7 +21,7 @@ import cells
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
-from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts, png  # noqa: E402
+from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts, png, workdir  # noqa: E402
 
 DRAW = "plt.plot([1, 2, 3])\n"
 PNG = b"\x89PNG\r\n"
@@ -389,6 +390,59 @@ def test_a_link_in_the_working_directory_is_not_followed(execute, tmp_path):
     execute("import os; os.mkdir('/output/sub'); open('/output/sub/x', 'w').write('kept')")
     execute("import os; os.unlink('sub'); os.mkdir('sub'); open('sub/x', 'w').write('kept')")
     assert os.listdir(tmp_path / "other") == [] and os.listdir(tmp_path / "work" / "dir" / "sub") == ["x"]
+
+
+@pytest.mark.parametrize("what", ["file", "directory"])
+def test_what_is_exchanged_for_a_link_meanwhile_is_not_followed(what, tmp_path, monkeypatch, caplog):
+    """The directory gets another name, and a link its own, at each moment at which a path could just have been checked."""
+    for at in range(40):
+        root = tmp_path / str(at)
+        directory, victim, made = root / "dir", root / "victim", root / "output/changes/0/sub"
+        for folder in (directory / "sub", victim, made):
+            folder.mkdir(parents=True)
+        (made / "f").write_text("of the program")
+        (made / "d").mkdir()
+        entry = {"path": "sub/f", "change": "added", "now": {"kind": "file", "mode": "0644"}}
+        if what == "directory":
+            entry = {"path": "sub/d", "change": "added", "now": {"kind": "directory", "mode": "0755"}}
+        manifest = {"dirs": [{"changes": {"directory": "changes/0", "entries": [entry]}}]}
+        left = [at]
+
+        def exchange(*_, left=left, directory=directory, victim=victim):
+            left[0] -= 1
+            if left[0] == -1:
+                rename(directory / "sub", directory / "moved")
+                link(victim, directory / "sub")
+        rename, link = os.rename, os.symlink
+        with monkeypatch.context() as patch:
+            for name in ("open", "stat", "lstat", "replace", "mkdir", "chmod", "readlink"):
+                patch.setattr(os, name, exchanging(getattr(os, name), exchange))
+            workdir.apply_changes(types.SimpleNamespace(manifest=manifest), root / "output", directory)
+        assert os.listdir(victim) == [], at
+        if left[0] >= 0:
+            break
+    assert left[0] >= 0 and at > 3
+
+
+def exchanging(call, exchange):
+    def wrapper(*args, **kwargs):
+        exchange()
+        return call(*args, **kwargs)
+    return wrapper
+
+
+def test_modes_of_something_else_and_paths_that_lead_out_are_refused(tmp_path, caplog):
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "outside").write_text("kept")
+    (tmp_path / "dir/f").write_text("exchanged")
+    (tmp_path / "dir/f").chmod(0o600)
+    entries = [{"path": "f", "change": "mode", "was": {"kind": "file", "mode": "0644"}, "now": {"kind": "file", "mode": "0666"}},
+               {"path": "../outside", "change": "removed", "was": {"kind": "file", "mode": "0644"}, "now": None}]
+    result = types.SimpleNamespace(manifest={"dirs": [{"changes": {"directory": "changes/0", "entries": entries}}]})
+    workdir.apply_changes(result, tmp_path / "output", tmp_path / "dir")
+    assert oct((tmp_path / "dir/f").stat().st_mode) == "0o100600" and (tmp_path / "outside").exists()
+    workdir.keep_file(tmp_path / "outside", tmp_path / "dir", "../other")
+    assert (tmp_path / "outside").exists() and caplog.text.count("no path below") == 2 and "something else" in caplog.text
 
 
 def test_runs_side_by_side(make):

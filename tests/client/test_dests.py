@@ -296,7 +296,7 @@ def apply(root, rows, content=b"hello", monkeypatch=None, at=None):
     with given:
         if at is not None:
             Killed(at, monkeypatch)
-        given.apply(output)
+        given.apply(output, 1 << 28)
 
 
 def test_a_client_that_is_killed_has_not_begun_or_is_finished_by_the_next(tmp_path, monkeypatch):
@@ -380,7 +380,8 @@ def test_a_report_can_be_forged_and_does_no_more_than_the_code_could(work):
     told("x", kind="moved", old="out/file"), told("x", kind="link", to="out/file"), told("x", kind="link", to="x"), told("x", kind="link", to="nowhere"),
     told("x", kind="symlink", target="/etc/passwd"), told("x", kind="symlink", target="../secret"), told("x", kind="symlink", target="out/../../secret"),
     told("x", kind="symlink", target=""), told("x", kind="symlink"), told("x", mtime=-1), "rows", [None], [[]], told("\u4e00"),
-    told("x", kind="kept"),
+    told("x", kind="kept"), told("x") + told("y"), told("x", size=6000, parts=[[0, 4, 0], [4096, 1, 4]]), told("x", size=(1 << 28) + 1, parts=[]),
+    told("x", parts=[[1, 4, 0]]), told("x", size=5000, parts=[[0, 5, 0]]),
 ], ids=lambda rows: json.dumps(rows)[:60])
 def test_forged_reports_change_nothing(rows, work):
     before = tree_of(work.parent)
@@ -409,6 +410,62 @@ def test_code_does_not_get_out_through_links(work):
     assert sorted(os.listdir(work)) == ["kept", "out"] and (work.parent / "secret/file").read_text() == "of the caller"
 
 
+@pytest.mark.parametrize("policy", ["notebook", "none"])
+@pytest.mark.parametrize("move", ["rename", "link"])
+def test_a_link_does_not_lead_out_from_another_place(work, move, policy):
+    """`secret/file` is in the directory as well: the link leads there from below, and out from above."""
+    run("import os\nos.makedirs('a/b')\nos.symlink('../../secret/file', 'a/b/l')", ok_dests=["."])
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="leads out"):
+        run(f"import os\nos.{move}('a/b/l', 'l'{', follow_symlinks=False' if move == 'link' else ''})", ok_dests=["."], policy=policy)
+    assert tree_of(work.parent) == before
+    run("import os\nos.makedirs('c/d')\nos.rename('a/b/l', 'c/d/l')", ok_dests=["."], policy=policy)
+    assert os.readlink(work / "c/d/l") == "../../secret/file"
+
+
+@pytest.mark.parametrize("rows", [
+    [{"path": "l", "kind": "moved", "old": "a/l", "mode": 0o777, "mtime": 0}],
+    [{"path": "a", "kind": "dir", "mode": 0o755, "mtime": 0}, {"path": "a/l", "kind": "kept", "mode": 0o777, "mtime": 0},
+     {"path": "l", "kind": "link", "to": "a/l", "mode": 0o777, "mtime": 0}],
+    [{"path": "a", "kind": "dir", "mode": 0o755, "mtime": 0}, {"path": "a/l", "kind": "symlink", "target": "../x", "mode": 0o777, "mtime": 0},
+     {"path": "l", "kind": "link", "to": "a/l", "mode": 0o777, "mtime": 0}],
+], ids=["moved", "link to kept", "link to new"])
+def test_a_forged_link_does_not_lead_out_from_another_place(rows, work):
+    (work / "a").mkdir(mode=0o755)
+    (work / "a/l").symlink_to("../secret/file")
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="leads out"):
+        apply(work, [*KEPT, *rows])
+    shutil.rmtree(work.parent / "output")
+    assert tree_of(work.parent) == before
+
+
+def test_a_forged_report_does_not_write_the_same_bytes_again(work):
+    """15 times what the cell has written, in one file or in many, and a byte in each page of a large file."""
+    mega = 1 << 20
+    forms = [[{"path": "x", "kind": "file", "size": 15 * mega, "parts": [[n * mega, mega, 0] for n in range(15)], "mode": 0o644, "mtime": 0}],
+             [{"path": f"x{n:02}", "kind": "file", "size": mega, "parts": [[0, mega, 0]], "mode": 0o644, "mtime": 0} for n in range(15)],
+             [{"path": "x", "kind": "file", "size": 15 * mega, "parts": [[n * 4096, 1, n] for n in range(15 * 256)], "mode": 0o644, "mtime": 0}],
+             [{"path": "x", "kind": "file", "size": 1 << 40, "parts": [], "mode": 0o644, "mtime": 0}]]
+    for rows in forms:
+        with pytest.raises(DestsError, match="malformed"):
+            apply(work, [*KEPT, *rows], bytes(mega))
+    assert sorted(os.listdir(work)) == ["kept", "out"]
+
+
+def test_a_file_that_can_have_no_other_name_is_copied_once(work, monkeypatch):
+    (work / "kept").chmod(0o644)
+    link = os.link
+
+    def refuse(source, *args, **kwargs):
+        if source == b"kept":
+            raise PermissionError(1, "as of a file of another user's")
+        link(source, *args, **kwargs)
+    monkeypatch.setattr(os, "link", refuse)
+    apply(work, [*KEPT, *({"path": f"x{n:02}", "kind": "link", "to": "kept", "mode": 0o644, "mtime": 0} for n in range(15))])
+    assert len({(work / f"x{n:02}").stat().st_ino for n in range(15)}) == 1 and (work / "x00").read_text() == "kept"
+
+
 def test_sparse_files_stay_sparse(work):
     run("import os\nf = open('large', 'wb')\nf.truncate(1 << 27)\nf.seek(1 << 26)\nf.write(b'x')\nf.close()\nos.chmod('large', 0o755)", ok_dests=["."])
     state = (work / "large").stat()
@@ -421,10 +478,111 @@ def test_what_is_no_file_stays_and_can_be_renamed(work):
     assert stat.S_ISFIFO((work / "pipe2").lstat().st_mode) and not (work / "pipe").exists()
 
 
-def test_a_name_that_is_taken_by_something_else_is_in_the_way(work):
-    (work / os.fsdecode(changes.HIDDEN)).mkdir(mode=0o755)
-    with pytest.raises(PermissionError, match="in the way"):
-        run("1", ok_dests=["."])
+def plant(folder, name):
+    """What an earlier form of this module believed: a hidden directory, with a file that is to be put beside the directory."""
+    state = folder.stat()
+    (folder / name).mkdir(mode=0o700)
+    (folder / name / "0").write_text("planted")
+    (folder / name / "journal").write_text(json.dumps({
+        "root": [state.st_dev, state.st_ino], "hidden": [(folder / name).stat().st_dev, (folder / name).stat().st_ino],
+        "before": {"../escaped": None, "in": None}, "away": [], "directories": [], "place": [[0, "../escaped", 0], [0, "in", 0]], "modes": [], "opened": []}))
+
+
+@pytest.mark.parametrize("name", [".hotcell-changes", ".hotcell-changes-" + "0" * 32])
+def test_a_hidden_directory_that_is_not_this_users_doing_is_passed_over(name, work):
+    for folder in (work, work / "sub"):
+        folder.mkdir(exist_ok=True)
+        plant(folder, name)
+    before = tree_of(work.parent)
+    assert run("import os\nsorted(os.listdir('.') + os.listdir('sub'))", ok_dests=["."]) == ["kept", "out", "sub"]
+    run(f"open({str(work / 'sub/new')!r}, 'w').close()", ok_dests=["sub"])
+    (work / "sub/new").unlink()
+    assert tree_of(work.parent) == before
+
+
+@pytest.mark.parametrize("place", ["", "sub/"])
+@pytest.mark.parametrize("name", [".hotcell-changes", ".hotcell-changes-" + "0" * 32])
+def test_code_cannot_make_a_hidden_directory(place, name, work):
+    (work / "sub").mkdir()
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="name is taken"):
+        run(f"import os\nos.mkdir('{place}{name}')", ok_dests=["."])
+    assert tree_of(work.parent) == before
+
+
+def leave_record(work, monkeypatch, edit):
+    """The record and the hidden directory of a client that was killed when its changes were decided; `edit` changes the record."""
+    with monkeypatch.context() as patch:
+        patch.setattr(changes, "finish", lambda root: None)
+        apply(work, [*KEPT, *told("x")])
+    [record] = [path for path in Path(os.environ["XDG_STATE_HOME"], "hotcell").iterdir() if path.name.startswith(changes.RECORD)]
+    content = json.loads(record.read_text())
+    edit(content)
+    record.write_text(json.dumps(content))
+    [hidden] = work.glob(".hotcell-changes-*")
+    return hidden
+
+
+def test_a_record_is_finished_and_its_paths_are_checked_again(work, monkeypatch):
+    leave_record(work, monkeypatch, lambda record: None)
+    with dests.Dests([str(work)]):
+        assert (work / "x").read_text() == "hello"
+    (work / "x").unlink()
+    before = tree_of(work.parent)
+    leave_record(work, monkeypatch, lambda record: record["place"][0].__setitem__(1, "../escaped"))
+    with pytest.warns(UserWarning, match="no path below"), dests.Dests([str(work)]):
+        pass
+    shutil.rmtree(work.parent / "output")
+    assert {path: what for path, what in tree_of(work.parent).items()} == {path: what for path, what in before.items() if not path.startswith("output")}
+
+
+def test_another_directory_in_the_place_of_a_hidden_one_is_left_alone(work, monkeypatch):
+    hidden = leave_record(work, monkeypatch, lambda record: None)
+    hidden.rename(work / "moved")
+    (work / "of the caller").mkdir(mode=0o700)
+    (work / "of the caller/0").write_text("kept")
+    (work / "of the caller").rename(hidden)  # as another user can who may write to the directory
+    with dests.Dests([str(work)]):
+        pass
+    assert (hidden / "0").read_text() == "kept" and not (work / "x").exists()
+
+
+def test_the_users_own_state_is_not_the_codes(work, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(work / "state"))
+    code = "import os\nopen('x', 'w').close()\ntry:\n    os.chmod('state/hotcell', 0o700)\nexcept OSError:\n    pass\n"
+    assert run(code + "os.listdir('state/hotcell')", ok_dests=["."]) == []
+    before = tree_of(work)
+    with pytest.raises((OSError, DestsError)):
+        run(code + "open('state/hotcell/changes-1-1-0', 'w').close()\nos.rename('state', 'other')", ok_dests=["."])
+    assert tree_of(work) == before
+
+
+def hold(path):
+    """Start a process that has a lock of a directory's descriptor, as every user can who may open it, until its stdin ends."""
+    code = "import fcntl, os, sys\nfd = os.open(sys.argv[1], os.O_RDONLY)\nfcntl.flock(fd, fcntl.LOCK_EX)\nprint(flush=True)\nsys.stdin.read()"
+    other = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    other.stdout.readline()
+    return other
+
+
+def test_a_lock_of_another_users_stops_nobody(work):
+    with hold(work) as other:
+        run("open('x', 'w').close()", ok_dests=["."])
+        other.stdin.close()
+    assert (work / "x").exists()
+
+
+def test_a_process_of_the_users_own_is_waited_for_and_named(work, monkeypatch):
+    monkeypatch.setattr(changes, "LOCK_SECONDS", 0)
+    fd = changes.open_root(work)
+    try:
+        with changes.locked(fd):
+            with pytest.raises(DestsError, match="another process of this user has been changing the directory"):
+                run("1", ok_dests=["."])
+            assert run("2", ok_dests=[str(work.parent / "secret")]) == 2
+        assert run("3", ok_dests=["."]) == 3
+    finally:
+        os.close(fd)
 
 
 # ---- rules beside ok_dests ----
@@ -516,6 +674,48 @@ for code in json.loads(sys.argv[2]):
         said.append(str(error))
 print(json.dumps(said))
 """
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make links of another user's")
+@pytest.mark.parametrize("rest", ["", "/below"])
+def test_a_link_of_another_user_on_the_way_is_refused(work, rest):
+    (work.parent / "secret/below").mkdir()
+    link = work / "foreign"
+    link.symlink_to(work.parent / "secret")
+    assert run("1", ok_dests=[f"{link}{rest}"]) == 1  # root's own
+    os.lchown(link, 65534, 65534)
+    before = tree_of(work.parent)
+    with pytest.raises(DestsError, match="symbolic link of another user .uid 65534"):
+        run(f"open({str(work.parent / 'secret/below/x')!r}, 'w').close()", ok_dests=[f"{link}{rest}"])
+    assert tree_of(work.parent) == before
+
+
+@pytest.mark.parametrize("path", [".", "..", "/tmp/../etc", "a/../b", "out", "out/..", "out/x/y", "kept", "no/such/../x", "//etc//", "loop"])
+def test_paths_without_links_are_those_of_realpath(path, work):
+    (work / "a").mkdir()
+    if path == "loop":
+        (work / "loop").symlink_to("loop")
+        with pytest.raises(DestsError, match="Too many levels"):
+            dests._real_path(path)
+    else:
+        assert dests._real_path(path) == os.path.realpath(path)
+
+
+def test_a_directory_that_is_exchanged_for_a_link_is_not_followed(work):
+    (work / "in/dir").mkdir(parents=True)
+    (work / "in").rename(work / "moved")
+    (work / "in").symlink_to("moved")
+    for make in (False, True):
+        with pytest.raises(NotADirectoryError):
+            changes.open_root(work / "in/dir", make)
+
+
+def test_the_users_own_state_is_no_destination(work, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(work / "state"))
+    for path in ("state/hotcell", "state/hotcell/in"):
+        (work / path).mkdir(parents=True, mode=0o700, exist_ok=True)
+        with pytest.raises(DestsError, match="safe from code"):
+            run("1", ok_dests=[path])
 
 
 def test_rights_count_as_outside(user):

@@ -777,6 +777,65 @@ def test_no_file_outside_is_moved_away_or_written_to_by_another_name(tmp_path, c
     assert sorted(tmp_path.rglob("*")) != before
 
 
+LINKED = {  # what is done below ok/, where `out` leads out of it, and `deep/er/l` does not where it is
+    "link": lambda ok: (ok / "new").symlink_to("../outside"),
+    "link by an absolute path": lambda ok: (ok / "new").symlink_to(ok.parent / "outside"),
+    "copy into a directory": lambda ok: shutil.copy(ok / "src/out", ok),
+    "copy2 into a directory": lambda ok: shutil.copy2(ok / "src/out", dst=str(ok)),
+    "move into a directory": lambda ok: shutil.move(str(ok / "src/out"), str(ok)),
+    "copytree": lambda ok: shutil.copytree(ok / "src", ok, dirs_exist_ok=True),
+    "copytree with links": lambda ok: shutil.copytree(ok / "deep/er", ok / "new", symlinks=True),
+    "copy of a link": lambda ok: shutil.copy(ok / "deep/er/l", ok / "new", follow_symlinks=False),
+    "rename a link": lambda ok: (ok / "deep/er/l").rename(ok / "new"),
+    "replace a link": lambda ok: (ok / "deep/er/l").replace(ok / "new"),
+    "rename what a link is in": lambda ok: (ok / "deep/er").rename(ok / "new"),
+    "hard link of a link": lambda ok: (ok / "new").hardlink_to(ok / "deep/er/l"),
+    "move a link": lambda ok: shutil.move(str(ok / "deep/er/l"), str(ok / "new")),
+}
+
+
+@pytest.mark.parametrize("do", list(LINKED.values()), ids=list(LINKED))
+def test_nothing_is_written_through_links_that_code_has_made(tmp_path, do):
+    ok = tmp_path / "ok"
+    for folder in ("src", "deep/er", "outside"):
+        (ok / folder).mkdir(parents=True)
+    (tmp_path / "outside").write_text("kept")
+    (ok / "src/out").write_text("owned")
+    (ok / "out").symlink_to("../outside")
+    (ok / "deep/er/l").symlink_to("../../outside")
+    done, patch = [], pytest.MonkeyPatch()
+
+    def checked(owner, key, name):
+        real = getattr(owner, name)
+
+        def call(*args, **kwargs):
+            obj, rest = (args[0], args[1:]) if key == "Path" else (None, args)
+            patch.undo()  # the functions call each other
+            registry.WRITE_POLICIES[key, name](obj, rest, kwargs, [str(ok)])
+            done.append(name)
+            return real(*args, **kwargs)
+        patch.setattr(owner, name, call)
+    for key, name in registry.WRITE_POLICIES:
+        if key != "builtins" and name in ("symlink_to", "hardlink_to", "rename", "replace", "copy", "copy2", "copytree", "move"):
+            checked(Path if key == "Path" else shutil, key, name)
+    with pytest.raises(PermissionError, match="not allowed"):
+        do(ok)
+    assert done == [] and (tmp_path / "outside").read_text() == "kept" and not (ok / "new").is_symlink() and not (ok / "new").exists()
+
+
+def test_links_that_stay_inside_are_made_and_moved(tmp_path):
+    ok = tmp_path / "ok"
+    (ok / "a/b").mkdir(parents=True)
+    (ok / "file").write_text("x")
+    policies = registry.WRITE_POLICIES
+    policies["Path", "symlink_to"](ok / "a/l", ["../file"], {}, [str(ok)])
+    (ok / "a/l").symlink_to("../file")
+    policies["Path", "rename"](ok / "a", [ok / "c"], {}, [str(ok)])
+    policies["shutil", "move"](None, [str(ok / "a/l"), str(ok / "a/b")], {}, [str(ok)])
+    policies["shutil", "copy"](None, [ok / "a/l", ok / "a/b"], {}, [str(ok)])
+    policies["shutil", "copytree"](None, [ok / "a", ok / "new"], {"symlinks": True}, [str(ok)])
+
+
 def local_class():
     class Local:
         pass

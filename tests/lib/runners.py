@@ -14,8 +14,9 @@ from hotcell.adapters import allow as registry  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def fresh(base_tree, tmp_path, monkeypatch):
-    """No tool of another test's, no configuration of the user's, a directory to write to."""
+def fresh(base_tree, tmp_path, tmp_path_factory, monkeypatch):
+    """No tool of another test's, no configuration and no state of the user's, a directory to write to."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     monkeypatch.setenv("HOTCELL", str(cells.HOTCELL))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr(notebook, "_config_read", False)

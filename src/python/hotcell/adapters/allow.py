@@ -119,27 +119,93 @@ class UrlPolicy(AllowPolicy):
             raise PermissionError(f"URL {url!r} not allowed; permitted: {permitted}")
 
 
-class _MovePolicy(AllowPolicy):
-    """A move changes both places: source and target are destinations."""
+class _LinkPolicy(AllowPolicy):
+    """Path.symlink_to: the link is a destination, and so is what it leads to, as later calls write through it."""
 
     def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
-        for end in (PosAllowPolicy(0, "src"), _DST):
-            end(obj, args, kwargs, ok_dests)
+        chk_dest(obj, ok_dests)
+        target = _argument(args, kwargs, 0, "target")
+        if target is not None:
+            _chk_link(obj, os.fspath(target), ok_dests)
+
+
+class _RenamePolicy(PathWritePolicy):
+    """Path.rename and its like: both paths are destinations, and what links lead to from the new place. `new_is_obj`: the Path is the new one."""
+
+    def __init__(self, new_is_obj: bool = False) -> None:
+        super().__init__(0, "target")
+        self.new_is_obj = new_is_obj
+
+    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
+        super().__call__(obj, args, kwargs, ok_dests)
+        other = _argument(args, kwargs, 0, "target")
+        if other is not None:
+            _chk_links(*((other, obj) if self.new_is_obj else (obj, other)), ok_dests)
+
+
+class _CopyPolicy(AllowPolicy):
+    """Functions of shutil that copy or move `src` to `dst`. A destination is what is written: in a directory `dst`, that of the
+    source's name. `src`: the source changes as well. `tree`: all below the source is copied into `dst` itself."""
+
+    def __init__(self, src: bool = False, tree: bool = False) -> None:
+        self.src, self.tree = src, tree
+
+    def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
+        if self.src:
+            PosAllowPolicy(0, "src")(obj, args, kwargs, ok_dests)
+        _DST(obj, args, kwargs, ok_dests)
+        src, dst = _argument(args, kwargs, 0, "src"), _argument(args, kwargs, 1, "dst")
+        if ok_dests is None or src is None or dst is None:
+            return
+        if self.tree:
+            for path in _links_below(dst):  # the copy would follow it
+                raise PermissionError(f"Dest {path!r} not allowed: it is a symbolic link below the destination")
+        elif os.path.isdir(dst):
+            dst = os.path.join(dst, os.path.basename(os.fspath(src).rstrip(os.sep)))
+            chk_dest(dst, ok_dests)
+        if self.src or _argument(args, kwargs, 2, "symlinks") or not kwargs.get("follow_symlinks", True):
+            _chk_links(src, dst, ok_dests)
+
+
+def _argument(args: Sequence[Any], kwargs: Mapping[str, Any], pos: int, kw: str) -> Any:
+    return args[pos] if len(args) > pos else kwargs.get(kw)
+
+
+def _links_below(path: Any) -> Iterator[str]:
+    """The symbolic links in a directory and all below it."""
+    for folder, names, files in os.walk(path):
+        yield from (link for link in (os.path.join(folder, name) for name in (*names, *files)) if os.path.islink(link))
+
+
+def _chk_link(path: Any, target: Any, ok_dests: Dests) -> None:
+    """PermissionError unless a symbolic link at `path` with this target leads to a destination."""
+    chk_dest(os.path.join(os.path.realpath(os.path.dirname(os.fspath(path))), target), ok_dests)
+
+
+def _chk_links(old: Any, new: Any, ok_dests: Dests) -> None:
+    """Check where the links at and below `old` lead when they stand at `new`."""
+    if ok_dests is None:
+        return
+    old, new = os.fspath(old), os.fspath(new)
+    for link in [old] if os.path.islink(old) else _links_below(old):
+        place = os.path.normpath(os.path.join(new, os.path.relpath(link, old)))
+        _chk_link(place, os.readlink(link), ok_dests)
 
 
 PosWritePolicy, WritePolicy = PosAllowPolicy, AllowPolicy  # their older names
 
-_PATH, _RENAME = PathWritePolicy(), PathWritePolicy(0, "target")
+_PATH, _RENAME = PathWritePolicy(), _RenamePolicy()
 _DST, _OPEN = PosAllowPolicy(1, "dst"), OpenWritePolicy()
 
 # Calls that write, and how their destinations are found.
 WRITE_POLICIES: Dict[Tuple[str, str], AllowPolicy] = {
-    **{("Path", name): _PATH for name in ("write_text", "write_bytes", "mkdir", "touch", "unlink", "rmdir", "chmod",
-                                          "symlink_to")},
-    ("Path", "hardlink_to"): _RENAME,  # the other name of a file is no less that file
+    **{("Path", name): _PATH for name in ("write_text", "write_bytes", "mkdir", "touch", "unlink", "rmdir", "chmod")},
+    ("Path", "symlink_to"): _LinkPolicy(),
+    ("Path", "hardlink_to"): _RenamePolicy(new_is_obj=True),  # the other name of a file is no less that file
     ("Path", "rename"): _RENAME, ("Path", "replace"): _RENAME, ("Path", "open"): _OPEN, ("builtins", "open"): _OPEN,
-    **{("shutil", name): _DST for name in ("copy", "copy2", "copytree")},
-    ("shutil", "move"): _MovePolicy(),
+    **{("shutil", name): _CopyPolicy() for name in ("copy", "copy2")},
+    ("shutil", "copytree"): _CopyPolicy(tree=True),
+    ("shutil", "move"): _CopyPolicy(src=True),
     ("shutil", "rmtree"): PosAllowPolicy(0, "path"),
 }
 

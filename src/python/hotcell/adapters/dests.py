@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,8 @@ FILES = ("hotcell-dests.json", "hotcell-dests.bin")  # in /output: the report, a
 MOST_COPIED = 128 << 20  # bytes of all files that are copied into a cell; larger ones can be read there, not changed
 MOST_REPORTED = 64 << 20  # bytes of a report
 MOST_DESTS = 6
+PAGE = 4096  # bytes: of a file in the cell, holes and what is between them are multiples of it
+MOST_LINKS = 40  # on the way to a directory, as in the kernel
 ROOM = 256 << 20  # bytes in a cell's /tmp, beside what is copied
 TMP_BYTES, TMP_ENTRIES = 64 << 20, 2000  # what is shown of the caller's /tmp
 TREES = ("bin", "dev", "etc", "input", "lib", "lib32", "lib64", "output", "proc", "sbin", "usr")  # in a cell, not for places
@@ -92,9 +95,8 @@ class Dests:
                 root.source = str(Path(self._staging.name, f"new{number}"))
                 os.mkdir(root.source)
                 continue
-            root.fd = changes.open_root(path)
-            with changes.locked(root.fd):
-                changes.finish(root.fd)
+            root.fd = _open(path)
+            _finish(root)
             if path == "/tmp":
                 root.skipped = {os.fsencode(other.split("/")[2]) for other in paths if other.startswith("/tmp/")}
                 self._farm(root, number)
@@ -120,7 +122,7 @@ class Dests:
         if not self._roots:
             return
         places = [{"place": root.place, "source": f"{SHELF}/{number}", "links": _links(root.base),
-                   "shown": _texts(root.shown), "skipped": _texts({changes.HIDDEN, *root.skipped}),
+                   "shown": _texts(root.shown), "skipped": _texts(root.skipped), "hidden": changes.text_of(changes.HIDDEN),
                    "closed": _texts(path for path, entry in root.base.items() if entry.kind in ("other", "closed"))}
                   for number, root in enumerate(self._roots)]
         plan = {"places": places, "umask": _umask(), "files": FILES, "cwd": self._here()}
@@ -177,9 +179,9 @@ class Dests:
 
     # ---- after it ----
 
-    def apply(self, output: Optional[Path]) -> Optional[str]:
-        """Make the code's changes. `output` is the job's output directory. Returns why nothing was told, None if all is well.
-        DestsError: they cannot be made."""
+    def apply(self, output: Optional[Path], most: int) -> Optional[str]:
+        """Make the code's changes. `output` is the job's output directory, `most` the bytes that a file could have in the cell.
+        Returns why nothing was told, None if all is well. DestsError: they cannot be made."""
         if not self._roots:
             return None
         try:
@@ -193,7 +195,8 @@ class Dests:
             listed = report.get("places")
             if not isinstance(listed, list) or len(listed) != len(self._roots):
                 raise _bad("places")
-            told = [_Told(root, rows, data, self._roots) for root, rows in zip(self._roots, listed)]
+            contents = _Contents(data, os.fstat(data).st_size, most)
+            told = [_Told(root, rows, contents, self._roots) for root, rows in zip(self._roots, listed)]
             for one in told:
                 one.apply()
         finally:
@@ -220,11 +223,48 @@ def _paths(ok_dests: Optional[Sequence[str]]) -> List[str]:
     """The real paths of the destinations, none in another, except below /tmp. None stands for the current directory and /tmp,
     as far as a cell can have them."""
     wanted = [".", "/tmp"] if ok_dests is None else ok_dests
-    found = [os.path.realpath(os.path.expanduser(dest)) for dest in wanted]
+    found = [_real_path(os.path.expanduser(dest)) for dest in wanted]
     if ok_dests is None:
         found = [path for path in found if _can_be_given(path)]
     found = [path for path in dict.fromkeys(found) if not os.path.lexists(path) or os.path.isdir(path)]
     return [path for path in found if not any(path.startswith(other.rstrip("/") + "/") and other != "/tmp" for other in found)]
+
+
+def _real_path(dest: str) -> str:
+    """The path without links, as os.path.realpath has it. DestsError: another user's link is on the way, who can lead it anywhere."""
+    at, rest, links = "/", os.path.join(os.getcwd(), dest).split("/"), 0
+    while rest:
+        name = rest.pop(0)
+        if name in ("", "."):
+            continue
+        below = os.path.dirname(at) if name == ".." else os.path.join(at, name)
+        target = _target_of(below, dest)
+        if target is None:
+            at = below
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise DestsError(errno.ELOOP, os.strerror(errno.ELOOP), dest)
+        at, rest = "/" if target.startswith("/") else at, target.split("/") + rest
+    return at
+
+
+def _target_of(path: str, dest: str) -> Optional[str]:
+    """What a symbolic link says; None: it is none, or cannot be looked at."""
+    try:
+        fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)  # nobody can exchange it after its owner was looked at
+    except OSError:
+        return None
+    try:
+        state = os.fstat(fd)
+        if not stat.S_ISLNK(state.st_mode):
+            return None
+        if state.st_uid not in (0, os.geteuid()):
+            raise DestsError(errno.EPERM, f"'{os.path.basename(path)}' is a symbolic link of another user (uid {state.st_uid}), who can lead "
+                             "it anywhere: give the path without links", dest)
+        return os.readlink("", dir_fd=fd)
+    finally:
+        os.close(fd)
 
 
 def _can_be_given(path: str) -> bool:
@@ -233,6 +273,21 @@ def _can_be_given(path: str) -> bool:
     kept = ("/proc", "/sys", "/dev", "/run/hotcell", "/etc/hotcell", HIDDEN_STATE, os.path.realpath(state))
     around = any(f"{one}/".startswith(f"{path}/") or f"{path}/".startswith(f"{one}/") for one in kept)
     return path == "/tmp" or path != "/" and not around and os.access(path, os.W_OK | os.X_OK)
+
+
+def _open(path: str) -> int:
+    try:
+        return changes.open_root(path)
+    except OSError as error:
+        raise DestsError(error.errno, error.strerror, path) from error
+
+
+def _finish(root: _Root) -> None:
+    try:
+        with changes.locked(root.fd):
+            changes.finish(root.fd)
+    except OSError as error:
+        raise DestsError(error.errno, error.strerror, root.path) from error
 
 
 def _scan(root: _Root) -> Dict[bytes, Entry]:
@@ -318,16 +373,34 @@ def _bad(what: str) -> DestsError:
     return DestsError(errno.EPROTO, f"what the cell tells of changed files is malformed: {what}")
 
 
+@dataclass
+class _Contents:
+    """The file of contents. No byte of it is read twice, so that what is written is no more than what the cell has written."""
+
+    fd: int
+    size: int
+    most: int    # bytes that a file could have in the cell
+    at: int = 0  # up to where it was told of
+
+    def take(self, start: int, length: int) -> bool:
+        """Note that a part of a file comes from there; false: it is before that of an earlier one, or not there."""
+        if start < self.at or start + length > self.size:
+            return False
+        self.at = start + length
+        return True
+
+
 class _Told:
     """What a cell tells of one place, checked: nothing in it is believed. DestsError."""
 
-    def __init__(self, root: _Root, rows: Any, data: int, roots: Sequence[_Root]) -> None:
-        self._root, self._data, self._roots = root, data, roots
-        self._room = os.fstat(data).st_size
+    def __init__(self, root: _Root, rows: Any, contents: _Contents, roots: Sequence[_Root]) -> None:
+        self._root, self._contents, self._roots = root, contents, roots
         self._base = root.base
+        self._most = max([contents.most, *(entry.size for entry in root.base.values() if entry.kind == "file")])
         self._rows: Dict[bytes, Dict[str, Any]] = {}
         self._changes = Changes({}, [], [], [], [], [])
         self._waiting: Set[bytes] = set()  # paths that get something that is made ready
+        self._targets: Dict[bytes, bytes] = {}  # of the paths that will be symbolic links
         if not isinstance(rows, list) or len(rows) > changes.MOST_ENTRIES:
             raise _bad("entries")
         for row in rows:
@@ -362,10 +435,9 @@ class _Told:
             path: bytes = text.encode("latin-1")
         except (AttributeError, UnicodeEncodeError):
             raise _bad("a path") from None
-        parts = path.split(b"/")
-        if b"\0" in path or len(path) > 4000 or any(part in (b"", b".", b"..") or len(part) > 255 for part in parts):
+        if not changes.is_path(path):
             raise _bad("a path")
-        if parts[0] == changes.HIDDEN or parts[0] in self._root.skipped:
+        if changes.is_hidden(path) or path.partition(b"/")[0] in self._root.skipped:
             raise self._refuse(path, "the name is taken")
         return path
 
@@ -387,6 +459,8 @@ class _Told:
 
     def _take_kept(self, path: bytes, row: Mapping[str, Any], mode: int) -> None:
         _, old = self._old(row["path"])
+        if old.kind == "symlink":
+            self._targets[path] = old.target
         self._keep_mode(path, path, old, mode)
 
     def _keep_mode(self, path: bytes, source: bytes, old: Entry, mode: int) -> None:
@@ -397,6 +471,8 @@ class _Told:
 
     def _take_moved(self, path: bytes, row: Mapping[str, Any], mode: int) -> None:
         source, old = self._old(row.get("old"))
+        if old.kind == "symlink":
+            self._take_target(path, old.target)
         self._changes.expected[source] = old
         self._make_ready(Ready(path, source=source))
         self._keep_mode(path, source, old, mode)
@@ -405,11 +481,13 @@ class _Told:
         to = self._path(row.get("to"))
         if self._rows.get(to, {}).get("kind") in (None, "dir") or to == path:
             raise _bad("a link")
+        if to in self._targets:
+            self._take_target(path, self._targets[to])
         self._make_ready(Ready(path, same_as=to) if to in self._waiting else Ready(path, source=to))
         self._changes.expected.setdefault(to, self._base.get(to))
 
     def _take_file(self, path: bytes, row: Mapping[str, Any], mode: int) -> None:
-        size, mtime = _number(row.get("size"), 1 << 40), _number(row.get("mtime"), 1 << 62)
+        size, mtime = _number(row.get("size"), self._most), _number(row.get("mtime"), 1 << 62)
         parts = self._parts(row.get("parts"), size)
         old = self._base.get(path)
         if row.get("within") is True and old is not None and old.kind == "file" and old.uid != os.geteuid():
@@ -417,19 +495,21 @@ class _Told:
 
         def write(fd: int) -> None:
             for at, length, start in parts:
-                _copy(self._data, start, fd, at, length)
+                _copy(self._contents.fd, start, fd, at, length)
             os.ftruncate(fd, size)
         self._make_ready(Ready(path, content=write, mode=mode, mtime=mtime))
 
     def _parts(self, parts: Any, size: int) -> List[Tuple[int, int, int]]:
+        """The parts of a file that are no holes. They begin and end with pages, so that they take no more room than their bytes."""
         if not isinstance(parts, list):
             raise _bad("the parts of a file")
         checked, end = [], 0
         for part in parts:
             if not isinstance(part, list) or len(part) != 3:
                 raise _bad("the parts of a file")
-            at, length, start = (_number(one, 1 << 40) for one in part)
-            if at < end or at + length > size or start + length > self._room:
+            at, length, start = (_number(one, 1 << 62) for one in part)
+            whole = at % PAGE == 0 and ((at + length) % PAGE == 0 or at + length == size)
+            if at < end or at + length > size or not whole or not self._contents.take(start, length):
                 raise _bad("the parts of a file")
             checked.append((at, length, start))
             end = at + length
@@ -449,10 +529,15 @@ class _Told:
             raise _bad("a symbolic link") from None
         if not 0 < len(target) < 4096 or b"\0" in target:
             raise _bad("a symbolic link")
+        self._take_target(path, target)
+        self._make_ready(Ready(path, target=target))
+
+    def _take_target(self, path: bytes, target: bytes) -> None:
+        """Note that the path will be a symbolic link, a new one or one from another path: it may lead elsewhere from there."""
         old = self._base.get(path)
         if not (old is not None and old.kind == "symlink" and old.target == target) and not self._leads_inside(path, target):
             raise self._refuse(path, "the symbolic link leads out of the directories that may be changed")
-        self._make_ready(Ready(path, target=target))
+        self._targets[path] = target
 
     def _leads_inside(self, path: bytes, target: bytes) -> bool:
         parts = [part for part in target.split(b"/") if part not in (b"", b".")]
@@ -487,8 +572,7 @@ class _Told:
         if not self._changes:
             return
         if root.fd < 0:
-            os.makedirs(root.path, exist_ok=True)
-            root.fd = changes.open_root(root.path)
+            root.fd = changes.open_root(root.path, make=True)
         try:
             with changes.locked(root.fd):
                 self._check_now()
@@ -528,6 +612,7 @@ class _Told:
         if old is not None and old.uid == os.geteuid():
             if old.mode & 0o300 != 0o300:  # the code has opened it for a time, as the caller could
                 self._changes.opened.append((folder, dict(self._changes.modes).get(folder, old.mode & 0o777)))
+                self._changes.expected.setdefault(folder, old)
             return
         where = os.path.join(os.fsencode(f"/proc/self/fd/{self._root.fd}"), folder)
         if not os.access(where, os.W_OK | os.X_OK, effective_ids=True):

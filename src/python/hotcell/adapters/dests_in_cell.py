@@ -30,6 +30,7 @@ class Place:
         self.shown = {path.encode("latin-1") for path in plan["shown"]}    # too large to be copied
         self.closed = {path.encode("latin-1") for path in plan["closed"]}  # neither files nor links, or of another file system
         self.skipped = {path.encode("latin-1") for path in plan["skipped"]}
+        self.hidden = plan["hidden"].encode("latin-1")  # how names begin that the program is not shown, and may not make
         self.modes = {}
         self.before = {}  # path -> what stat says of it
         self.of_inode = {}  # inode -> the path that it had first
@@ -51,7 +52,7 @@ class Place:
     def _fill_directory(self, path):
         for entry in _entries_of(os.path.join(self.source, path) if path else self.source):
             below = os.path.join(path, entry.name)
-            if below not in self.skipped:
+            if below not in self.skipped and entry.name != self.hidden and not entry.name.startswith(self.hidden + b"-"):
                 self._fill_entry(below, entry)
 
     def _fill_entry(self, path, entry):

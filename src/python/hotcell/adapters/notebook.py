@@ -19,7 +19,6 @@ import keyword
 import linecache
 import os
 import re
-import shutil
 import sys
 import tokenize
 import warnings
@@ -36,7 +35,7 @@ from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_column, is_frame
 from ..tools import run_to_end
-from . import skills
+from . import changes, skills, workdir
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
                     chk_dest, default_write_types, describe_tools, registered_name, registry_state, run_data, set_data, track_call,
@@ -291,7 +290,7 @@ class RunPython:
         if registry_state() != state:
             raise noted(PermissionError(POLICY_CHANGED), result)
         if dests is not None and result.rejection is None:
-            untold = dests.apply(result.output_dir)
+            untold = dests.apply(result.output_dir, result.manifest["limits"]["file"])
             if untold is not None:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
@@ -348,12 +347,15 @@ class RunPython:
         for file in result.files:
             if file.path.startswith("values/") or file.escaped:
                 continue
-            target = Path.cwd() / file.path
+            target = Path(os.path.realpath(Path.cwd() / Path(file.path).parent), Path(file.path).name)
             chk_dest(target, self.ok_dests)
-            target.parent.mkdir(parents=True, exist_ok=True)
             if _mark_of(target) != self._placed.get(target):
                 raise FileExistsError(f"{target} was there already, and code in a session does not see it: what the code wrote is not kept")
-            shutil.move(str(file.location), target)
+            folder = changes.open_root(str(target.parent), make=True)  # no link that another user puts there now is followed
+            try:
+                workdir.move_file(file.location, folder, os.fsencode(target.name))
+            finally:
+                os.close(folder)
             self._placed[target] = _mark_of(target)
 
 

@@ -1,18 +1,25 @@
-"""The working directory of a caller's code: a copy of it in the cell, and the changes of that copy in the caller's directory."""
+"""The working directory of a caller's code: a copy of it in the cell, and the changes of that copy in the caller's directory.
+
+Every name is looked up in a directory that is open already, and no link is followed: nothing outside of the directory changes,
+whoever else moves things about in it.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
 import logging
 import os
+import secrets
 import shutil
-import tempfile
+import stat
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping
+from typing import Any, Dict, Iterable, Iterator, List, Mapping
 
 from ..results import Result
+from . import changes as writer
 
 logger = logging.getLogger("hotcell.adapters.workdir")
 
@@ -34,19 +41,42 @@ def apply_changes(result: Result, output: Path, directory: Path) -> None:
         for left in (changes.get("skipped") or {}).get("entries", ()):
             logger.warning("%s was not kept: %s", left["path"], left["reason"])
         entries = [entry for entry in _entries(changes, output) if not entry.get("escaped")]
-        _remove(entries, directory)
         if entries:
-            _add(entries, output / changes["directory"], directory)
+            with _opened(directory) as root:
+                _remove(entries, root)
+                _add(entries, output / changes["directory"], root)
 
 
 def keep_file(source: Path, directory: Path, path: str) -> None:
     """Move a file into the directory; `path` is the file's new one, relative to the directory. A failure is logged."""
     try:
-        target = _inside(directory, path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _move(source, target)
+        with _opened(directory) as root:
+            names = _checked(path).split(b"/")
+            for depth in range(1, len(names)):
+                with writer.parent(root, b"/".join(names[:depth])) as (folder, name), contextlib.suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=folder)
+            with writer.parent(root, _checked(path)) as (folder, name):
+                move_file(source, folder, name)
     except OSError as error:
         logger.warning("%s was not kept: %s", path, error)
+
+
+@contextlib.contextmanager
+def _opened(directory: Path) -> Iterator[int]:
+    """The directory, open. The path to it is the caller's own."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _checked(path: str) -> bytes:
+    """A path below the directory. OSError: it is none."""
+    found = os.fsencode(path)
+    if not writer.is_path(found) or writer.is_hidden(found):
+        raise PermissionError(errno.EPERM, "it is no path below the directory", path)
+    return found
 
 
 def _entries(changes: Mapping[str, Any], output: Path) -> List[Dict[str, Any]]:
@@ -63,73 +93,87 @@ def _kind(entry: Mapping[str, Any], when: str) -> str:
     return str((entry.get(when) or {}).get("kind", ""))
 
 
-def _remove(entries: Iterable[Mapping[str, Any]], directory: Path) -> None:
+def _remove(entries: Iterable[Mapping[str, Any]], root: int) -> None:
     """Remove what the program has removed, and what is of another kind now; what is in a directory goes before it."""
     gone = [entry for entry in entries if _kind(entry, "was") and _kind(entry, "was") != _kind(entry, "now")]
     for entry in sorted(gone, key=lambda entry: str(entry["path"]), reverse=True):
         try:
-            target = _inside(directory, entry["path"])
-            (os.rmdir if _kind(entry, "was") == "directory" else os.unlink)(target)
+            with writer.parent(root, _checked(entry["path"])) as (folder, name):
+                (os.rmdir if _kind(entry, "was") == "directory" else os.unlink)(name, dir_fd=folder)
         except OSError as error:
             logger.warning("%s was not removed: %s", entry["path"], error)
 
 
-def _add(entries: Iterable[Mapping[str, Any]], source: Path, directory: Path) -> None:
+def _add(entries: Iterable[Mapping[str, Any]], source: Path, root: int) -> None:
     """Make what is new, in order, so that a directory comes before what is in it; modes of directories come last."""
     there = [entry for entry in sorted(entries, key=lambda entry: str(entry["path"])) if _kind(entry, "now")]
+    made: Dict[str, List[int]] = {}
     for entry in there:
         try:
-            _add_one(entry, source / entry["path"], _inside(directory, entry["path"]))
+            with writer.parent(root, _checked(entry["path"])) as (folder, name):
+                _add_one(entry, source / entry["path"], folder, name, made)
         except OSError as error:
             logger.warning("%s was not kept: %s", entry["path"], error)
     for entry in reversed(there):
         if _kind(entry, "now") == "directory":
-            _set_mode(entry, directory)
+            try:
+                with writer.parent(root, _checked(entry["path"])) as (folder, name):
+                    _set_mode(entry, folder, name, made)
+            except OSError as error:
+                logger.warning("the mode of %s was not kept: %s", entry["path"], error)
 
 
-def _add_one(entry: Mapping[str, Any], source: Path, target: Path) -> None:
+def _add_one(entry: Mapping[str, Any], source: Path, folder: int, name: bytes, made: Dict[str, List[int]]) -> None:
+    """`made` gets the device and inode of a directory that is made."""
     kind, same = _kind(entry, "now"), entry["change"] == "mode"
     if kind == "directory":
-        target.mkdir(exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # or of another kind: then what is in it is not kept
+            os.mkdir(name, 0o700, dir_fd=folder)
+            state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            made[entry["path"]] = [state.st_dev, state.st_ino]
     elif kind == "file" and not same:
         source.chmod(int(entry["now"]["mode"], 8) & 0o777)
-        _move(source, target)
+        move_file(source, folder, name)
     elif kind == "file":
-        os.chmod(target, int(entry["now"]["mode"], 8) & 0o777)
+        _set_mode(entry, folder, name, made)
     else:
         raise OSError("links that a program has moved are not kept")
 
 
-def _set_mode(entry: Mapping[str, Any], directory: Path) -> None:
+def _set_mode(entry: Mapping[str, Any], folder: int, name: bytes, made: Mapping[str, List[int]]) -> None:
+    """Set the mode of a directory that was made, or of what has the kind and mode that it had: another user, who can write to the
+    directory, may have given something of the caller's this name."""
+    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
-        os.chmod(_inside(directory, entry["path"]), int(entry["now"]["mode"], 8) & 0o777)
-    except OSError as error:
-        logger.warning("the mode of %s was not kept: %s", entry["path"], error)
+        state = os.fstat(fd)
+        is_kind = (stat.S_ISDIR if _kind(entry, "now") == "directory" else stat.S_ISREG)(state.st_mode)
+        known = made.get(entry["path"])
+        was = (entry.get("was") or {}).get("mode")
+        same = [state.st_dev, state.st_ino] == known if known else was is not None and int(was, 8) & 0o777 == state.st_mode & 0o777
+        if not is_kind or not same:
+            raise PermissionError(errno.EPERM, "something else is there", entry["path"])
+        os.chmod(f"/proc/self/fd/{fd}", int(entry["now"]["mode"], 8) & 0o777)
+    finally:
+        os.close(fd)
 
 
-def _inside(directory: Path, path: str) -> Path:
-    """The path below the directory. OSError: a link stands in the place of one of its directories."""
-    target = directory / path
-    expected = os.path.join(os.path.realpath(directory), os.path.dirname(path)).rstrip("/")
-    if os.path.realpath(target.parent) != expected:
-        raise OSError("its directory is a link")
-    return target
-
-
-def _move(source: Path, target: Path) -> None:
-    """Move a file, also to another file system; a file at the target is replaced at once."""
+def move_file(source: Path, folder: int, name: bytes) -> None:
+    """Move a file into an open directory, also to another file system; a file of that name is replaced at once."""
     try:
-        os.replace(source, target)
+        os.replace(source, name, dst_dir_fd=folder)
         return
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-    handle, name = tempfile.mkstemp(prefix=".hotcell-", dir=target.parent)
-    try:
-        with open(source, "rb") as old, open(handle, "wb") as new:
-            shutil.copyfileobj(old, new)
-        shutil.copymode(source, name)
-        os.replace(name, target)
-    except OSError:
-        os.unlink(name)
-        raise
+    new = f".hotcell-{secrets.token_hex(16)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(new, flags, 0o600, dir_fd=folder), "wb") as file:
+        try:
+            with open(source, "rb") as old:
+                shutil.copyfileobj(old, file)
+                file.flush()
+                os.fchmod(file.fileno(), stat.S_IMODE(os.fstat(old.fileno()).st_mode))
+            os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError:
+            os.unlink(new, dir_fd=folder)
+            raise
