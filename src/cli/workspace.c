@@ -141,12 +141,11 @@ static int read_dir(struct workspace *w, const cJSON *entry, struct hc_error *er
                          .kept_fd = -1};
     if (hc_json_is_true(entry, "escaped"))
         hc_name_unescape(host->valuestring);
-    d->directory = hc_json_text(changes, "directory");
-    if (!d->directory || w->discards) /* there is nothing to be read */
+    const char *directory = hc_json_text(changes, "directory"), *hash = hc_json_text(changes, "list_sha256");
+    if (!*directory) /* nothing was changed */
         return 0;
-    const char *hash = hc_json_text(changes, "list_sha256");
-    return hash ? read_changes(w, d, hash, err)
-                : hc_fail_as(err, HC_EXIT_DATA, 0, "%s/manifest.json is no manifest of hotcell", w->path);
+    d->directory = directory;
+    return w->discards ? 0 : read_changes(w, d, hash, err);
 }
 
 static int read_workspace(struct workspace *w, struct hc_error *err)

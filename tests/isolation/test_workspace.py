@@ -62,11 +62,14 @@ def clash(done, *words):
     return lines
 
 
-def test_a_copy_that_was_not_changed_verifies_too(user, data):
+def test_a_copy_that_was_not_changed_is_no_error_to_any_command(user, data):
     result = job(data, user, "print(open('kept').read())")
     assert result.manifest["dirs"][0]["changes"]["entries"] == []
     verified = cells.hotcell("verify", str(result.output / "manifest.json"), user=user)
     assert verified.returncode == 0 and "0 files as recorded" in verified.stdout, verified
+    for verb, shown in (("diff", f"{data} (in the cell /work): unchanged\n"), ("commit", ""), ("discard", "")):
+        done = workspace(result, verb, user=user)
+        assert done.returncode == 0 and done.stdout == shown, done
 
 
 def test_diff_shows_commit_applies_and_discard_drops(user, data):
