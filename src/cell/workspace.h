@@ -7,6 +7,10 @@
 #include "cell/collect.h"
 #include "manifest/changes.h"
 
+/* Refuse directories of the host that no job gets or changes: the kernel's and hotcell's own, and what holds
+ * them. `path`: the real one of the open directory `fd`. (cell/launch/dirs.c) */
+int hc_dir_refuse_hosts_own(const char *path, int fd, struct hc_error *err);
+
 /* What a copy is made from. */
 struct hc_original {
     char *path;                  /* relative to the directory, raw bytes; owned */
