@@ -279,10 +279,16 @@ static int stage_file(struct hc_applying *a, int stage, size_t i, struct hc_erro
     return fchmod(to, c->now.mode) < 0 ? hc_fail(err, errno, "set the mode of the new '%s'", c->path) : 0;
 }
 
+/* A directory changes while the commit fills it. */
+static bool is_same_one(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode &&
+           a->st_uid == b->st_uid;
+}
+
 static bool is_what_was_checked(const struct stat *a, const struct stat *b)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mode == b->st_mode && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+    return is_same_one(a, b) && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
@@ -330,6 +336,28 @@ static int remove_one(struct hc_applying *a, int stage, size_t i, int dir, const
     return fail_late(a, i, 0, err);
 }
 
+/* Make the directory where nobody else can exchange it, and note which one it is: it gets its mode later. */
+static int add_dir(struct hc_applying *a, int stage, size_t i, int dir, const char *name,
+                   struct hc_error *err)
+{
+    char staged[24];
+    struct stat parent, *made = &a->seen[i].st;
+    stage_name(staged, i);
+    if (a->seen[i].there && S_ISDIR(made->st_mode))
+        return 0; /* set_mode looks whether it is still that one */
+    if (mkdirat(stage, staged, 0700) < 0)
+        return hc_fail(err, errno, "make the new '%s'", a->of->list[i].path);
+    hc_autofd fd = hc_walk_open(stage, staged, O_RDONLY | O_DIRECTORY);
+    if (fd < 0 || fstat(dir, &parent) < 0)
+        return hc_fail(err, errno, "make the new '%s'", a->of->list[i].path);
+    /* As mkdir has it in a directory whose files get its group. */
+    if ((parent.st_mode & S_ISGID) && fchown(fd, (uid_t)-1, parent.st_gid) == 0)
+        (void)fchmod(fd, S_ISGID | 0700);
+    if (fstat(fd, made) < 0)
+        return hc_fail(err, errno, "make the new '%s'", a->of->list[i].path);
+    return renameat2(stage, staged, dir, name, RENAME_NOREPLACE) < 0 ? fail_late(a, i, errno, err) : 0;
+}
+
 static int add_one(struct hc_applying *a, int stage, size_t i, int dir, const char *name,
                    struct hc_error *err)
 {
@@ -337,9 +365,7 @@ static int add_one(struct hc_applying *a, int stage, size_t i, int dir, const ch
     stage_name(staged, i);
     if (a->of->list[i].now.kind == HC_KIND_FILE)
         return renameat2(stage, staged, dir, name, RENAME_NOREPLACE) < 0 ? fail_late(a, i, errno, err) : 0;
-    if (mkdirat(dir, name, 0700) == 0 || (errno == EEXIST && a->seen[i].there))
-        return 0;
-    return fail_late(a, i, errno, err);
+    return add_dir(a, stage, i, dir, name, err);
 }
 
 /* The old file takes the new one's place in the stage, so it can be looked at, and put back. */
@@ -364,9 +390,9 @@ static int set_mode(struct hc_applying *a, size_t i, int dir, const char *name, 
     hc_autofd fd = hc_walk_open(dir, name, O_PATH);
     if (fd < 0 || fstat(fd, &st) < 0)
         return fail_late(a, i, errno, err);
-    if (!(c->was.kind == HC_KIND_DIRECTORY || c->change == HC_ADDED ? S_ISDIR(st.st_mode)
-                                                                    : S_ISREG(st.st_mode)))
-        return fail_late(a, i, 0, err);
+    if (!(S_ISDIR(st.st_mode) ? is_same_one : is_what_was_checked)(&st, &a->seen[i].st))
+        return fail_late(a, i, 0,
+                         err); /* it has another one's name, whose mode is not the program's to set */
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     mode_t kept = S_ISDIR(st.st_mode) ? st.st_mode & (S_ISGID | S_ISVTX) : 0;
     return chmod(path, kept | c->now.mode) < 0 ? hc_fail(err, errno, "set the mode of '%s'", c->path) : 0;
