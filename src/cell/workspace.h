@@ -65,6 +65,7 @@ struct hc_applying {
     int64_t conflicts;        /* number of calls of it */
     int64_t applied, already; /* changes that were applied; that the directory had already */
     struct hc_seen *seen;     /* what the check has found, one for each change; owned */
+    char stage_name[40];      /* of the directory for new contents, in the directory */
 };
 
 /* Look whether each path that was changed is still in the directory as it was when the copy was made, or is

@@ -163,6 +163,38 @@ static void new_directories_get_their_modes_and_what_is_in_them(void **state)
     assert_int_equal(mode_of(p, "new/file"), 0640);
 }
 
+/* Another user renames a directory of the caller's, and the program has put in it what it knows of markers.
+ */
+static void no_directory_is_removed_for_its_name(void **state)
+{
+    struct place *p = *state;
+    const struct hc_entry_state now = write_file(p->kept_fd, "new", "text", 0644);
+    assert_int_equal(mkdirat(p->host_fd, "build", 0700), 0);
+    (void)write_file(p->host_fd, "build/0", "mine", 0600);
+    (void)write_file(p->host_fd, "build/.made-", "", 0600);
+    add(p, "new", HC_ADDED, NULL, &now);
+    check(p);
+    assert_int_equal(renameat(p->host_fd, "build", p->host_fd, ".hotcell-commit-9"), 0);
+    assert_int_equal(hc_workspace_apply(&p->applying, &p->err), 0);
+    assert_int_equal(p->applying.conflicts, 0);
+    assert_int_equal(mode_of(p, "new"), 0644);
+    assert_int_equal(mode_of(p, ".hotcell-commit-9/0"), 0600);
+}
+
+/* A directory has taken the name of a file that is to be removed. */
+static void what_is_not_what_was_checked_is_put_back(void **state)
+{
+    struct place *p = *state;
+    const struct hc_entry_state was = write_file(p->host_fd, "x", "text", 0600);
+    add(p, "x", HC_REMOVED, &was, NULL);
+    check(p);
+    assert_int_equal(renameat(p->host_fd, "x", p->host_fd, "aside"), 0);
+    assert_int_equal(mkdirat(p->host_fd, "x", 0700), 0);
+    (void)write_file(p->host_fd, "x/theirs", "theirs", 0600);
+    apply_with_conflict(p, "x");
+    assert_int_equal(mode_of(p, "x/theirs"), 0600);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
 
 int main(void)
@@ -170,6 +202,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_mode_is_not_set_of_another_file_with_the_name),
         TEST(a_mode_is_not_set_of_another_directory_with_the_name),
+        TEST(no_directory_is_removed_for_its_name),
+        TEST(what_is_not_what_was_checked_is_put_back),
         TEST(new_directories_get_their_modes_and_what_is_in_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

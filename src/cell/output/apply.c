@@ -5,15 +5,19 @@
 #include "base/fd.h"
 #include "cell/output/pump.h"
 #include "cell/output/walk.h"
+#include "cell/seal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#define STAGE   ".hotcell-commit-" /* what a directory for new contents, beside the old ones, begins with */
-#define FOREVER ((int64_t)1 << 40) /* ms */
+#define STAGE       ".hotcell-commit-" /* what a directory for new contents, beside the old ones, begins with */
+#define MARKER      ".made-"           /* what the name of the file begins with that marks such a directory */
+#define MARKER_SIZE (sizeof MARKER + HC_SHA256_HEX)
+#define FOREVER     ((int64_t)1 << 40) /* ms */
 
 /* A change's path in the directory, when it was checked. */
 struct hc_seen {
@@ -321,6 +325,21 @@ static int fail_late(struct hc_applying *a, size_t i, int sys, struct hc_error *
     }
 }
 
+/* What was moved into the stage could not be put back: it stays there, under a name that empty_stage leaves.
+ */
+static int keep_aside(struct hc_applying *a, int stage, size_t i)
+{
+    char staged[24], kept[32], why[160];
+    stage_name(staged, i);
+    (void)snprintf(kept, sizeof kept, "kept-%s", staged);
+    (void)renameat2(stage, staged, stage, kept, RENAME_NOREPLACE);
+    (void)snprintf(why, sizeof why,
+                   "somebody changed it just now; what was there is %s/%s; nothing after it was applied",
+                   a->stage_name, kept);
+    conflict(a, a->of->list[i].path, why);
+    return 1;
+}
+
 static int remove_one(struct hc_applying *a, int stage, size_t i, int dir, const char *name,
                       struct hc_error *err)
 {
@@ -332,8 +351,8 @@ static int remove_one(struct hc_applying *a, int stage, size_t i, int dir, const
         return fail_late(a, i, errno, err);
     if (moved_right_one(a, stage, i))
         return 0;
-    (void)renameat2(stage, aside, dir, name, RENAME_NOREPLACE);
-    return fail_late(a, i, 0, err);
+    return renameat2(stage, aside, dir, name, RENAME_NOREPLACE) < 0 ? keep_aside(a, stage, i)
+                                                                    : fail_late(a, i, 0, err);
 }
 
 /* Make the directory where nobody else can exchange it, and note which one it is: it gets its mode later. */
@@ -373,13 +392,19 @@ static int change_one(struct hc_applying *a, int stage, size_t i, int dir, const
                       struct hc_error *err)
 {
     char staged[24];
+    struct stat ours, back;
     stage_name(staged, i);
-    if (renameat2(stage, staged, dir, name, RENAME_EXCHANGE) < 0)
+    if (fstatat(stage, staged, &ours, AT_SYMLINK_NOFOLLOW) < 0 ||
+        renameat2(stage, staged, dir, name, RENAME_EXCHANGE) < 0)
         return fail_late(a, i, errno, err);
     if (moved_right_one(a, stage, i))
         return 0;
-    (void)renameat2(stage, staged, dir, name, RENAME_EXCHANGE);
-    return fail_late(a, i, 0, err);
+    if (renameat2(stage, staged, dir, name, RENAME_EXCHANGE) < 0 &&
+        renameat2(stage, staged, dir, name, RENAME_NOREPLACE) < 0)
+        return keep_aside(a, stage, i);
+    bool is_ours =
+        fstatat(stage, staged, &back, AT_SYMLINK_NOFOLLOW) < 0 || is_what_was_checked(&ours, &back);
+    return is_ours ? fail_late(a, i, 0, err) : keep_aside(a, stage, i);
 }
 
 static int set_mode(struct hc_applying *a, size_t i, int dir, const char *name, struct hc_error *err)
@@ -449,43 +474,131 @@ static int stage_all(struct hc_applying *a, int stage, struct hc_error *err)
     return syncfs(stage) < 0 ? hc_fail(err, errno, "write new contents") : 0;
 }
 
+/* ---- the stage ---- */
+
+/* The name of the file that tells a stage from any other directory of the caller's: others cannot know it. */
+static int marker_name(int stage, char out[MARKER_SIZE], struct hc_error *err)
+{
+    struct stat st;
+    char seal[HC_SHA256_HEX];
+    if (fstat(stage, &st) < 0)
+        return hc_fail(err, errno, "stat the stage");
+    const struct hc_sealed sealed = {.what = "stage", .path = "", .st = &st, .sha256 = ""};
+    if (hc_seal(&sealed, seal, err) < 0)
+        return -1;
+    (void)snprintf(out, MARKER_SIZE, MARKER "%s", seal);
+    return 0;
+}
+
+static DIR *read_names(int dir)
+{
+    hc_autofd fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    if (names)
+        (void)hc_take(&fd); /* owned by the stream now */
+    return names;
+}
+
+static bool is_empty(int dir)
+{
+    DIR *names = read_names(dir);
+    bool empty = names;
+    for (const struct dirent *e; empty && (e = readdir(names));)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    if (names)
+        (void)closedir(names);
+    return empty;
+}
+
+/* A directory of the caller's to which nobody else comes. -1: it is none. */
+static int open_private(int dir, const char *name)
+{
+    struct stat st;
+    hc_autofd fd = hc_walk_open(dir, name, O_RDONLY | O_DIRECTORY);
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077) ? hc_take(&fd)
+                                                                                           : -1;
+}
+
+/* Make the directory for new contents, a->stage_name. -1: it could not be made. */
+static int make_stage(struct hc_applying *a, struct hc_error *err)
+{
+    uint64_t random;
+    char marker[MARKER_SIZE];
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return hc_fail(err, errno, "getrandom");
+    (void)snprintf(a->stage_name, sizeof a->stage_name, STAGE "%016llx", (unsigned long long)random);
+    if (mkdirat(a->host_fd, a->stage_name, 0700) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "make %s in the directory", a->stage_name);
+    hc_autofd stage = open_private(a->host_fd, a->stage_name);
+    if (stage < 0 || !is_empty(stage))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "somebody has exchanged %s in the directory", a->stage_name);
+    if (marker_name(stage, marker, err) < 0)
+        return -1;
+    hc_autofd made = openat(stage, marker, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return made < 0 ? hc_fail(err, errno, "mark %s", a->stage_name) : hc_take(&stage);
+}
+
+/* The number of names that were removed. */
+static size_t remove_numbered(int stage, DIR *names)
+{
+    size_t removed = 0;
+    for (const struct dirent *e; (e = readdir(names));)
+        if (strspn(e->d_name, "0123456789") == strlen(e->d_name))
+            removed += unlinkat(stage, e->d_name, 0) == 0 || unlinkat(stage, e->d_name, AT_REMOVEDIR) == 0;
+    return removed;
+}
+
+/* Remove what stage_name() has named, and then the marker; what else is there stays. */
+static void empty_stage(int stage, const char *marker)
+{
+    DIR *names = read_names(stage);
+    while (names && remove_numbered(stage, names)) /* a file system may leave out names while others go */
+        rewinddir(names);
+    if (names)
+        (void)closedir(names);
+    (void)unlinkat(stage, marker, 0);
+}
+
+/* If the name leads to something else meanwhile, no more than an empty directory is removed. */
+static int remove_stage(int dir, const char *name, int stage, struct hc_error *err)
+{
+    char marker[MARKER_SIZE];
+    if (marker_name(stage, marker, err) < 0)
+        return -1;
+    if (faccessat(stage, marker, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        empty_stage(stage, marker);
+    (void)unlinkat(dir, name, AT_REMOVEDIR);
+    return 0;
+}
+
 /* Remove what a killed commit has left. The caller of hc_workspace_apply sees to it that no other is at work.
  */
 static int remove_stages(int dir, struct hc_error *err)
 {
-    struct stat st;
-    hc_autofd fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *names = fd < 0 ? NULL : fdopendir(fd);
-    if (!names)
-        return hc_fail(err, errno, "read the directory");
-    (void)hc_take(&fd); /* owned by the stream now */
-    int rc = 0;
-    for (const struct dirent *e; rc == 0 && (e = readdir(names));)
-        if (strncmp(e->d_name, STAGE, strlen(STAGE)) == 0 &&
-            fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-            st.st_uid == geteuid())
-            rc = hc_workspace_remove(dir, e->d_name, err);
-    (void)closedir(names);
+    DIR *names = read_names(dir);
+    int rc = names ? 0 : hc_fail(err, errno, "read the directory");
+    for (const struct dirent *e; rc == 0 && (e = readdir(names));) {
+        hc_autofd stage = strncmp(e->d_name, STAGE, strlen(STAGE)) == 0 ? open_private(dir, e->d_name) : -1;
+        if (stage >= 0)
+            rc = remove_stage(dir, e->d_name, stage, err);
+    }
+    if (names)
+        (void)closedir(names);
     return rc;
 }
 
 int hc_workspace_apply(struct hc_applying *a, struct hc_error *err)
 {
-    char name[40];
+    struct hc_error removing;
     if (remove_stages(a->host_fd, err) < 0)
         return -1;
-    (void)snprintf(name, sizeof name, STAGE "%d", getpid());
-    if (mkdirat(a->host_fd, name, 0700) < 0)
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "make %s in the directory", name);
-    struct stat st;
-    hc_autofd stage = hc_walk_open(a->host_fd, name, O_RDONLY | O_DIRECTORY);
-    if (stage < 0 || fstat(stage, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 077))
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "somebody has exchanged %s in the directory", name);
+    hc_autofd stage = make_stage(a, err);
+    if (stage < 0)
+        return -1;
     int rc = stage_all(a, stage, err);
     if (rc == 0)
         rc = apply_all(a, stage, err);
-    struct hc_error removing;
-    if (hc_workspace_remove(a->host_fd, name, &removing) < 0 && rc == 0) {
+    if (remove_stage(a->host_fd, a->stage_name, stage, &removing) < 0 && rc == 0) {
         *err = removing;
         rc = -1;
     }
