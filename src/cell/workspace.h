@@ -45,6 +45,7 @@ struct hc_comparing {
     const char *name;          /* of the copy in it */
     struct hc_dest *dest;      /* the directory for results; borrowed */
     int64_t most_bytes;        /* most bytes of new contents, counted down */
+    size_t path_bytes;         /* of the paths in the lists of all copies, counted on by each directory */
     struct hc_deadline *until; /* borrowed */
     struct hc_originals *of;   /* what the copy was at first */
     struct hc_changes *found;  /* gets the changes; its `directory` is where the contents go, below dest */

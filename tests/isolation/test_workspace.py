@@ -305,6 +305,26 @@ def test_unkept_changes_stop_a_commit_unless_asked(user, data):
     assert (data / skipped[0]["path"]).stat().st_size < 10
 
 
+def test_long_names_do_not_fill_the_launchers_memory(user, data):
+    """Paths of 3500 bytes that are not text, of which a list would take 74 MB if all were listed."""
+    result = job(data, user, r"""
+import os
+name = b"\xff" * 250
+for _ in range(13):
+    os.mkdir(name)
+    os.chdir(name)
+for i in range(1500):
+    os.close(os.open(b"\xfe" * 200 + b"%07d" % i, os.O_CREAT | os.O_WRONLY))
+""", "--output-files=3000")
+    changes = result.manifest["dirs"][0]["changes"]
+    listed = result.output / (changes["directory"] + ".json")
+    skipped = changes["skipped"]
+    assert 100 < changes["added"] < 1500 and changes["added"] + len(skipped["entries"]) + skipped["more"] == 1513
+    assert listed.stat().st_size < 12 << 20 and skipped["entries"][0]["reason"] == "the paths of all changes are longer than 8 MiB"
+    done = workspace(result, "commit", user=user)
+    assert done.returncode == 65 and "could not be kept" in done.stderr, done.stderr[:500]
+
+
 def test_set_user_id_is_not_kept_and_foreign_files_keep_their_owner(data):
     cells.need_root()
     os.chown(data / "words.txt", 4711, 4711)
