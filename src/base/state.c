@@ -31,6 +31,12 @@ int hc_state_dir(char out[PATH_MAX], struct hc_error *err)
         return format_path(out, err, dir, "");
     if (dir && dir[0])
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "HOTCELL_STATE: expected an absolute path, got '%s'", dir);
+    return hc_state_default_dir(out, err);
+}
+
+int hc_state_default_dir(char out[PATH_MAX], struct hc_error *err)
+{
+    const char *dir;
     if (geteuid() == 0)
         return format_path(out, err, SYSTEM_STATE, "");
     if ((dir = absolute_env("XDG_DATA_HOME")))

@@ -11,6 +11,9 @@
  * $XDG_DATA_HOME/hotcell. */
 int hc_state_dir(char out[PATH_MAX], struct hc_error *err);
 
+/* The same without regard to $HOTCELL_STATE, which several users may share. */
+int hc_state_default_dir(char out[PATH_MAX], struct hc_error *err);
+
 /* Default path of hotcelld's socket: in /run for root, else in $XDG_RUNTIME_DIR, else in the state
  * directory. */
 int hc_daemon_socket(char out[PATH_MAX], struct hc_error *err);

@@ -7,6 +7,10 @@
 #include "cell/collect.h"
 #include "manifest/changes.h"
 
+/* Refuse directories of the host that no job gets or changes: the kernel's and hotcell's own, and what holds
+ * them. `path`: the real one of the open directory `fd`. (cell/launch/dirs.c) */
+int hc_dir_refuse_hosts_own(const char *path, int fd, struct hc_error *err);
+
 /* What a copy is made from. */
 struct hc_original {
     char *path;                  /* relative to the directory, raw bytes; owned */
@@ -41,6 +45,7 @@ struct hc_comparing {
     const char *name;          /* of the copy in it */
     struct hc_dest *dest;      /* the directory for results; borrowed */
     int64_t most_bytes;        /* most bytes of new contents, counted down */
+    size_t path_bytes;         /* of the paths in the lists of all copies, counted on by each directory */
     struct hc_deadline *until; /* borrowed */
     struct hc_originals *of;   /* what the copy was at first */
     struct hc_changes *found;  /* gets the changes; its `directory` is where the contents go, below dest */
@@ -61,6 +66,7 @@ struct hc_applying {
     int64_t conflicts;        /* number of calls of it */
     int64_t applied, already; /* changes that were applied; that the directory had already */
     struct hc_seen *seen;     /* what the check has found, one for each change; owned */
+    char stage_name[40];      /* of the directory for new contents, in the directory */
 };
 
 /* Look whether each path that was changed is still in the directory as it was when the copy was made, or is

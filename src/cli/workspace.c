@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/plain.h"
+#include "cell/seal.h"
 #include "cell/workspace.h"
 #include "cli/workspace.h"
 
@@ -35,8 +36,9 @@ struct copied {
     const char *place; /* path in the cell, escaped; borrowed from the manifest */
     const char
         *directory; /* of new contents, below the results; borrowed likewise; NULL: there was no change */
-    struct hc_changes *changes; /* owned; NULL: nothing was changed */
-    int host_fd, kept_fd;       /* the directory; new contents among the results; owned. -1: not open */
+    const char *list_sha256, *seal; /* borrowed likewise; set with `changes` */
+    struct hc_changes *changes;     /* owned; NULL: nothing was changed */
+    int host_fd, kept_fd;           /* the directory; new contents among the results; owned. -1: not open */
     struct hc_applying applying;
 };
 
@@ -90,12 +92,38 @@ static int open_real(const char *path)
     return hc_openat2(AT_FDCWD, path, &how);
 }
 
+/* Whoever may write to the results, or to the directory in which they are, says which files a commit changes.
+ */
+static int refuse_others(const struct workspace *w, const char *path, int fd, mode_t kind,
+                         struct hc_error *err)
+{
+    struct stat st;
+    const char *slash = *path ? "/" : "";
+    if (fstat(fd, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s%s%s", w->path, slash, path);
+    if ((st.st_mode & S_IFMT) != kind)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s%s%s is no regular file", w->path, slash, path);
+    if (st.st_uid != geteuid() && st.st_uid != 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s%s%s belongs to another user (uid %u), whose results are not applied with your "
+                          "rights: run the command as that user",
+                          w->path, slash, path, st.st_uid);
+    if (st.st_mode & 022)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s%s%s: other users may write to it (mode %04o), so it may not be what hotcell "
+                          "wrote: if they did not, chmod go-w it",
+                          w->path, slash, path, st.st_mode & 07777);
+    return 0;
+}
+
 static int read_json(const struct workspace *w, const char *path, struct hc_buf *text, struct hc_json *j,
                      struct hc_error *err)
 {
     hc_autofd fd = open_below(w->fd, path, O_RDONLY);
     if (fd < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s/%s", w->path, path);
+    if (refuse_others(w, path, fd, S_IFREG, err) < 0)
+        return -1;
     if (hc_read_all(fd, text, MOST_JSON, err) < 0 ||
         hc_json_parse(j, path, text->data ? text->data : "", text->len, err) < 0)
         return hc_exit_as(err, HC_EXIT_DATA);
@@ -141,12 +169,13 @@ static int read_dir(struct workspace *w, const cJSON *entry, struct hc_error *er
                          .kept_fd = -1};
     if (hc_json_is_true(entry, "escaped"))
         hc_name_unescape(host->valuestring);
-    d->directory = hc_json_text(changes, "directory");
-    if (!d->directory || w->discards) /* there is nothing to be read */
+    const char *directory = hc_json_text(changes, "directory"), *hash = hc_json_text(changes, "list_sha256");
+    if (!*directory) /* nothing was changed */
         return 0;
-    const char *hash = hc_json_text(changes, "list_sha256");
-    return hash ? read_changes(w, d, hash, err)
-                : hc_fail_as(err, HC_EXIT_DATA, 0, "%s/manifest.json is no manifest of hotcell", w->path);
+    d->directory = directory;
+    d->list_sha256 = hash;
+    d->seal = hc_json_text(changes, "seal");
+    return w->discards ? 0 : read_changes(w, d, hash, err);
 }
 
 static int read_workspace(struct workspace *w, struct hc_error *err)
@@ -156,7 +185,8 @@ static int read_workspace(struct workspace *w, struct hc_error *err)
     w->fd = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (w->fd < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", w->path);
-    if (read_json(w, "manifest.json", &text, &w->manifest, err) < 0)
+    if (refuse_others(w, "", w->fd, S_IFDIR, err) < 0 ||
+        read_json(w, "manifest.json", &text, &w->manifest, err) < 0)
         return -1;
     cJSON_ArrayForEach(entry, hc_json_member(w->manifest.root, "dirs"))
     {
@@ -167,6 +197,24 @@ static int read_workspace(struct workspace *w, struct hc_error *err)
                     : hc_fail_as(err, HC_EXIT_DATA, 0,
                                  "%s: the job had no copy of a directory (hotcell run --dir HOST:PLACE:cow)",
                                  w->path);
+}
+
+/* Did this user's launcher find these changes, in a copy of this very directory? */
+static int check_seal(const struct workspace *w, const struct copied *d, struct hc_error *err)
+{
+    struct stat st;
+    if (fstat(d->host_fd, &st) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "%s", d->host);
+    const struct hc_sealed sealed = {.what = "changes", .path = d->host, .st = &st, .sha256 = d->list_sha256};
+    if (hc_seal_holds(&sealed, d->seal))
+        return 0;
+    return hc_fail_as(
+        err, HC_EXIT_DATA, 0,
+        "%s/manifest.json has no seal of yours for the changes in %s: %s; commit as the user who ran the job "
+        "(with the same HOTCELL_STATE)",
+        w->path, d->host,
+        *d->seal ? "another user ran the job, the manifest is forged, or the directory is another one now"
+                 : "hotcell did not write it, or could not seal it");
 }
 
 /* ---- diff ---- */
@@ -215,12 +263,23 @@ static int64_t skipped(const struct hc_changes *c)
     return c ? (int64_t)c->skipped.count + c->skipped.more : 0;
 }
 
+/* Open the directory for print_patch, unless it cannot be opened or is not the one of the job. */
+static void open_shown(const struct workspace *w, struct copied *d)
+{
+    struct hc_error err;
+    d->host_fd = open_real(d->host);
+    if (d->host_fd < 0 || check_seal(w, d, &err) == 0)
+        return;
+    hc_warn("%s", err.text);
+    hc_close_fd(&d->host_fd);
+}
+
 static int diff(struct workspace *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         struct copied *d = &w->dirs[i];
         if (w->patch && d->changes)
-            d->host_fd = open_real(d->host); /* -1: what is there cannot be shown */
+            open_shown(w, d);
         print_path(d->host);
         (void)fputs(" (in the cell ", stdout);
         hc_plain_print(d->place);
@@ -259,12 +318,14 @@ static void say_conflict(void *ctx, const char *path, const char *why)
     hc_warn("%s/%s: %s", host, plain, why);
 }
 
-static int open_host(struct copied *d, struct hc_error *err)
+static int open_host(const struct workspace *w, struct copied *d, struct hc_error *err)
 {
     d->host_fd = open_real(d->host);
     if (d->host_fd < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "%s%s", d->host,
                           errno == ELOOP ? ": a symbolic link is in the path now" : "");
+    if (hc_dir_refuse_hosts_own(d->host, d->host_fd, err) < 0 || check_seal(w, d, err) < 0)
+        return hc_exit_as(err, HC_EXIT_DATA);
     if (flock(d->host_fd, LOCK_EX | LOCK_NB) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "%s: somebody else holds a lock on it, such as another commit", d->host);
@@ -290,7 +351,7 @@ static int check_dir(struct workspace *w, struct copied *d, struct hc_error *err
     struct told told = {w, d};
     if (!d->changes)
         return 0;
-    if (refuse_unkept(w, d, err) < 0 || open_host(d, err) < 0)
+    if (refuse_unkept(w, d, err) < 0 || open_host(w, d, err) < 0)
         return -1;
     d->applying = (struct hc_applying){.host_fd = d->host_fd,
                                        .kept_fd = d->kept_fd,

@@ -191,7 +191,8 @@ static bool put_all(cJSON *to, const struct hc_changes *c, size_t most)
     if (!c->directory)
         return ok;
     return ok && put_text(to, "directory", c->directory) &&
-           (!c->list_sha256[0] || put_text(to, "list_sha256", c->list_sha256));
+           (!c->list_sha256[0] || put_text(to, "list_sha256", c->list_sha256)) &&
+           (!c->seal[0] || put_text(to, "seal", c->seal));
 }
 
 cJSON *hc_changes_print(const struct hc_changes *c, size_t most)

@@ -52,6 +52,7 @@ struct hc_changes {
     bool incomplete; /* looking for changes ended early: there may be others, and no removed file is listed */
     char *directory; /* owned, relative to the output directory: where the contents are; NULL: nowhere */
     char list_sha256[HC_SHA256_HEX]; /* of the list beside it, `directory` with ".json" */
+    char seal[HC_SHA256_HEX]; /* of the directory and list_sha256 (cell/seal.h); empty: there is none */
 };
 
 void hc_changes_free(struct hc_changes *c); /* the struct as well; NULL is fine */

@@ -53,6 +53,11 @@ def tree(directory):
             for path in directory.rglob("*")}
 
 
+def give(directory, uid):
+    for path in (directory, *directory.rglob("*")):
+        os.lchown(path, uid, uid)
+
+
 def clash(done, *words):
     assert done.returncode == 1, done
     lines = done.stderr.splitlines()
@@ -62,11 +67,14 @@ def clash(done, *words):
     return lines
 
 
-def test_a_copy_that_was_not_changed_verifies_too(user, data):
+def test_a_copy_that_was_not_changed_is_no_error_to_any_command(user, data):
     result = job(data, user, "print(open('kept').read())")
     assert result.manifest["dirs"][0]["changes"]["entries"] == []
     verified = cells.hotcell("verify", str(result.output / "manifest.json"), user=user)
     assert verified.returncode == 0 and "0 files as recorded" in verified.stdout, verified
+    for verb, shown in (("diff", f"{data} (in the cell /work): unchanged\n"), ("commit", ""), ("discard", "")):
+        done = workspace(result, verb, user=user)
+        assert done.returncode == 0 and done.stdout == shown, done
 
 
 def test_diff_shows_commit_applies_and_discard_drops(user, data):
@@ -171,6 +179,120 @@ def test_results_that_were_changed_are_refused(user, data):
     assert (data / "words.txt").read_text() == "words" and data.parent.exists()
 
 
+FORGE = """
+import hashlib, json, os
+os.makedirs("changes-x/0")
+content = b"planted"
+open("changes-x/0/planted", "wb").write(content)
+state = {"kind": "file", "mode": "0644", "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+none = {"entries": [], "more": 0}
+changes = {"added": 1, "changed": 0, "removed": 0, "mode": 0, "entries": [{"path": "planted", "change": "added", "now": state}], "more": 0,
+           "skipped": none, "left_out": none, "complete": True, "directory": "changes-x/0"}
+text = json.dumps(changes)
+open("changes-x/0.json", "w").write(text)
+changes["list_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+json.dump({"dirs": [{"host": HOST, "place": "/work", "mode": "cow", "changes": changes}]}, open("manifest.json", "w"))
+"""
+
+
+def test_a_manifest_that_a_program_wrote_is_not_committed(user, data):
+    """In the output mode bind the program's files stand among the results at once, also if the launcher is killed."""
+    code = f"HOST = {str(data)!r}\n{FORGE}\nimport time\nprint('planted', flush=True)\ntime.sleep(60)"
+    with cells.start(code, "--guard=off", "--output-mode=bind", user=user) as one:
+        assert one.read_line() == "planted"
+        one.process.kill()
+        one.process.wait()
+        assert "A planted" in cells.hotcell("workspace", "diff", str(one.output), user=user).stdout.splitlines()
+        for options in ((), ("--dry-run",), ("--partial",)):
+            done = cells.hotcell("workspace", "commit", *options, str(one.output), user=user)
+            assert done.returncode == 65 and "has no seal of yours" in done.stderr and "hotcell did not write it" in done.stderr, done
+        shown = cells.hotcell("workspace", "diff", "--patch", str(one.output), user=user)
+        assert "has no seal of yours" in shown.stderr, shown
+    assert not (data / "planted").exists()
+
+
+def test_results_of_another_user_are_not_committed(data):
+    cells.need_root()
+    user = cells.ordinary()
+    victim = cells.new_directory(cells.caller())
+    results = cells.new_directory(user)
+    subprocess.run(["/usr/bin/python3", "-c", f"HOST = {str(victim)!r}\n{FORGE}"], cwd=results, check=True, **user.popen_arguments())
+    for verb in ("diff", "commit", "discard"):
+        done = cells.hotcell("workspace", verb, str(results))
+        assert done.returncode == 65 and f"{results} belongs to another user (uid {user.uid})" in done.stderr, done
+    os.chown(results, 0, 0)
+    done = cells.hotcell("workspace", "commit", str(results))
+    assert done.returncode == 65 and "manifest.json belongs to another user" in done.stderr, done
+    give(results, 0)
+    done = cells.hotcell("workspace", "commit", str(results))
+    assert done.returncode == 65 and "has no seal of yours" in done.stderr, done
+    assert not list(victim.iterdir()) and (results / "changes-x" / "0.json").exists()
+    give(data, user.uid)
+    result = job(data, user)
+    give(result.output, 0)
+    done = cells.hotcell("workspace", "commit", str(result.output))
+    assert done.returncode == 65 and "another user ran the job" in done.stderr and (data / "words.txt").read_text() == "words", done
+
+
+def test_results_that_others_may_write_to_are_refused(user, data):
+    result = job(data, user)
+    before = tree(data)
+    listed = result.output / (result.manifest["dirs"][0]["changes"]["directory"] + ".json")
+    for path in (result.output, result.output / "manifest.json", listed):
+        mode = path.stat().st_mode & 0o777
+        for more in (0o020, 0o002):
+            path.chmod(mode | more)
+            done = workspace(result, "commit", user=user)
+            assert done.returncode == 65 and f"{path}: other users may write to it" in done.stderr and "chmod go-w" in done.stderr, done
+        path.chmod(mode)
+    assert tree(data) == before
+    assert workspace(result, "commit", user=user).returncode == 0
+
+
+def test_a_seal_is_for_one_list_and_one_directory(user, data):
+    result = job(data, user)
+    text = (result.output / "manifest.json").read_text()
+    other = data.parent / "other"
+    shutil.copytree(data, other)
+    give(other, user.uid)
+    before = tree(other)
+    (result.output / "manifest.json").write_text(text.replace(f'"{data}"', f'"{other}"'))
+    done = workspace(result, "commit", user=user)
+    assert done.returncode == 65 and "the manifest is forged" in done.stderr, done
+    (result.output / "manifest.json").write_text(text.replace(f'"{data}"', '"/proc"'))
+    done = workspace(result, "commit", user=user)
+    assert done.returncode == 65 and "/proc is, holds or lies in /proc, the kernel's own" in done.stderr, done
+    (result.output / "manifest.json").write_text(text)
+    data.rename(data.parent / "aside")
+    other.rename(data)
+    done = workspace(result, "commit", user=user)
+    assert done.returncode == 65 and "the directory is another one now" in done.stderr and tree(data) == before, done
+    shutil.rmtree(data)
+    (data.parent / "aside").rename(data)
+    assert workspace(result, "commit", user=user).returncode == 0
+
+
+def test_the_key_of_seals_is_for_its_user_alone_and_no_cell_gets_it(data):
+    user = cells.ordinary()
+    shared = cells.new_directory(cells.caller())
+    if cells.IS_ROOT:
+        give(data, user.uid)
+    for env, place in (({}, user.home / "data" / "hotcell"), ({"HOTCELL_STATE": str(shared)}, user.home / "data" / "hotcell")):
+        result = cells.run("open('new', 'w').write('new')", "--guard=off", "--dir", f"{data}:/work:cow", "--workdir=/work", user=user, env=env)
+        assert result.status == 0 and not result.manifest["warnings"], result
+        key = place / "changes.key"
+        assert (key.stat().st_uid, key.stat().st_mode & 0o777, key.stat().st_size) == (user.uid, 0o600, 32)
+        refused = cells.run("print(1)", "--dir", f"{place}:/work", user=user, env=env)
+        assert refused.status == 65 and "hotcell's own state" in refused.stderr, refused
+        if not cells.IS_ROOT:
+            break
+    key.chmod(0o644)
+    done = workspace(result, "commit", user=user)
+    assert done.returncode == 65 and "has no seal of yours" in done.stderr and not (data / "new").exists(), done
+    key.chmod(0o600)
+    assert workspace(result, "commit", user=user).returncode == 0 and (data / "new").read_text() == "new"
+
+
 def test_unkept_changes_stop_a_commit_unless_asked(user, data):
     result = job(data, user, "import os\nopen('a', 'w').write('a'); open('words.txt', 'a').write('!')\nos.truncate('kept', 60 << 20); os.truncate('from', 60 << 20)",
                  "--output-size=64M")
@@ -181,6 +303,26 @@ def test_unkept_changes_stop_a_commit_unless_asked(user, data):
     assert workspace(result, "commit", "--partial", user=user).returncode == 0
     assert (data / "a").read_text() == "a" and (data / "words.txt").read_text() == "words!"
     assert (data / skipped[0]["path"]).stat().st_size < 10
+
+
+def test_long_names_do_not_fill_the_launchers_memory(user, data):
+    """Paths of 3500 bytes that are not text, of which a list would take 74 MB if all were listed."""
+    result = job(data, user, r"""
+import os
+name = b"\xff" * 250
+for _ in range(13):
+    os.mkdir(name)
+    os.chdir(name)
+for i in range(1500):
+    os.close(os.open(b"\xfe" * 200 + b"%07d" % i, os.O_CREAT | os.O_WRONLY))
+""", "--output-files=3000")
+    changes = result.manifest["dirs"][0]["changes"]
+    listed = result.output / (changes["directory"] + ".json")
+    skipped = changes["skipped"]
+    assert 100 < changes["added"] < 1500 and changes["added"] + len(skipped["entries"]) + skipped["more"] == 1513
+    assert listed.stat().st_size < 12 << 20 and skipped["entries"][0]["reason"] == "the paths of all changes are longer than 8 MiB"
+    done = workspace(result, "commit", user=user)
+    assert done.returncode == 65 and "could not be kept" in done.stderr, done.stderr[:500]
 
 
 def test_set_user_id_is_not_kept_and_foreign_files_keep_their_owner(data):

@@ -5,6 +5,8 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/state.h"
+#include "cell/seal.h"
+#include "cell/workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,11 +70,12 @@ static int refuse_around(const char *path, const char *kept, const char *whose, 
                       path, kept, whose);
 }
 
-static int refuse_hosts_own(const char *path, int fd, struct hc_error *err)
+int hc_dir_refuse_hosts_own(const char *path, int fd, struct hc_error *err)
 {
     static const char *const kernels[] = {"/proc", "/sys", "/dev"};
     static const char *const hotcells[] = {"/run/hotcell", "/etc/hotcell"};
     struct hc_states states = {0};
+    char key[PATH_MAX];
     struct hc_error ignored;
     if (strcmp(path, "/") == 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "/ is the whole host: give a directory below it");
@@ -86,6 +89,8 @@ static int refuse_hosts_own(const char *path, int fd, struct hc_error *err)
     for (size_t i = 0; i < states.count; i++)
         if (refuse_around(path, states.dir[i], "hotcell's own state", err) < 0)
             return -1;
+    if (hc_seal_dir(key, &ignored) == 0 && refuse_around(path, key, "hotcell's own state", err) < 0)
+        return -1;
     if (is_kernels_own(fd))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: its file system is the kernel's own", path);
     return 0;
@@ -159,7 +164,7 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
     s->path = strdup(path);
     if (!s->path)
         return hc_fail(err, ENOMEM, "%s", path);
-    return refuse_hosts_own(path, s->fd, err) < 0 ? -1 : check_policy(l->run->policy, dir, path, err);
+    return hc_dir_refuse_hosts_own(path, s->fd, err) < 0 ? -1 : check_policy(l->run->policy, dir, path, err);
 }
 
 /* The directory's place in the cell: the one that the caller gave, else the path on the host, as the caller

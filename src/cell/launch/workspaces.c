@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/units.h"
 #include "cell/output/pump.h"
+#include "cell/seal.h"
 #include "cell/workspace.h"
 
 #include <errno.h>
@@ -58,10 +59,28 @@ int hc_launch_fill_copies(struct hc_launch *l, struct hc_error *err)
     return rc;
 }
 
+/* Say that it was this launcher that found the changes: a program that writes to the results itself, or
+ * another user, may plant a manifest. */
+static void seal_list(struct hc_launch *l, size_t i, struct hc_changes *c)
+{
+    struct stat st;
+    struct hc_error err;
+    const struct hc_source *s = &l->plan.dirs[i].from;
+    const struct hc_sealed sealed = {.what = "changes", .path = s->path, .st = &st, .sha256 = c->list_sha256};
+    int rc =
+        fstat(s->fd, &st) < 0 ? hc_fail(&err, errno, "stat %s", s->path) : hc_seal(&sealed, c->seal, &err);
+    if (rc < 0)
+        hc_launch_warn(l->m,
+                       "the changes in %.200s could not be sealed, so hotcell workspace will not commit "
+                       "them: %.300s",
+                       s->path, err.text);
+}
+
 /* Write the whole list of changes beside their contents, for `hotcell workspace`. */
-static int write_list(struct hc_launch *l, struct hc_changes *c, struct hc_error *err)
+static int write_list(struct hc_launch *l, size_t i, struct hc_error *err)
 {
     char path[PATH_MAX];
+    struct hc_changes *c = l->m->dirs[i].changes;
     cJSON *object = hc_changes_print(c, SIZE_MAX);
     char *text = object ? cJSON_PrintUnformatted(object) : NULL;
     cJSON_Delete(object);
@@ -71,6 +90,8 @@ static int write_list(struct hc_launch *l, struct hc_changes *c, struct hc_error
     hc_sha256_hex(text, strlen(text), c->list_sha256);
     int rc = hc_dest_write(&l->run->dest, path, text, strlen(text), err);
     free(text);
+    if (rc == 0)
+        seal_list(l, i, c);
     if (rc == 0 || l->run->dest.fd < 0 || !hc_dest_refusal(err))
         return rc;
     hc_launch_warn(l->m, "the list of changes could not be written: %.300s", err->text);
@@ -93,7 +114,7 @@ static int keep_changes(struct hc_launch *l, size_t i, struct hc_comparing *c, s
     if (hc_workspace_compare(c, err) < 0)
         return -1;
     if (changes->count || changes->skipped.count)
-        return write_list(l, changes, err);
+        return write_list(l, i, err);
     free(changes->directory);
     changes->directory = NULL;
     return 0;

@@ -5,15 +5,19 @@
 #include "base/fd.h"
 #include "cell/output/pump.h"
 #include "cell/output/walk.h"
+#include "cell/seal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#define STAGE   ".hotcell-commit-" /* what a directory for new contents, beside the old ones, begins with */
-#define FOREVER ((int64_t)1 << 40) /* ms */
+#define STAGE       ".hotcell-commit-" /* what a directory for new contents, beside the old ones, begins with */
+#define MARKER      ".made-"           /* what the name of the file begins with that marks such a directory */
+#define MARKER_SIZE (sizeof MARKER + HC_SHA256_HEX)
+#define FOREVER     ((int64_t)1 << 40) /* ms */
 
 /* A change's path in the directory, when it was checked. */
 struct hc_seen {
@@ -279,10 +283,16 @@ static int stage_file(struct hc_applying *a, int stage, size_t i, struct hc_erro
     return fchmod(to, c->now.mode) < 0 ? hc_fail(err, errno, "set the mode of the new '%s'", c->path) : 0;
 }
 
+/* A directory changes while the commit fills it. */
+static bool is_same_one(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mode == b->st_mode &&
+           a->st_uid == b->st_uid;
+}
+
 static bool is_what_was_checked(const struct stat *a, const struct stat *b)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mode == b->st_mode && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+    return is_same_one(a, b) && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
@@ -315,6 +325,21 @@ static int fail_late(struct hc_applying *a, size_t i, int sys, struct hc_error *
     }
 }
 
+/* What was moved into the stage could not be put back: it stays there, under a name that empty_stage leaves.
+ */
+static int keep_aside(struct hc_applying *a, int stage, size_t i)
+{
+    char staged[24], kept[32], why[160];
+    stage_name(staged, i);
+    (void)snprintf(kept, sizeof kept, "kept-%s", staged);
+    (void)renameat2(stage, staged, stage, kept, RENAME_NOREPLACE);
+    (void)snprintf(why, sizeof why,
+                   "somebody changed it just now; what was there is %s/%s; nothing after it was applied",
+                   a->stage_name, kept);
+    conflict(a, a->of->list[i].path, why);
+    return 1;
+}
+
 static int remove_one(struct hc_applying *a, int stage, size_t i, int dir, const char *name,
                       struct hc_error *err)
 {
@@ -326,8 +351,30 @@ static int remove_one(struct hc_applying *a, int stage, size_t i, int dir, const
         return fail_late(a, i, errno, err);
     if (moved_right_one(a, stage, i))
         return 0;
-    (void)renameat2(stage, aside, dir, name, RENAME_NOREPLACE);
-    return fail_late(a, i, 0, err);
+    return renameat2(stage, aside, dir, name, RENAME_NOREPLACE) < 0 ? keep_aside(a, stage, i)
+                                                                    : fail_late(a, i, 0, err);
+}
+
+/* Make the directory where nobody else can exchange it, and note which one it is: it gets its mode later. */
+static int add_dir(struct hc_applying *a, int stage, size_t i, int dir, const char *name,
+                   struct hc_error *err)
+{
+    char staged[24];
+    struct stat parent, *made = &a->seen[i].st;
+    stage_name(staged, i);
+    if (a->seen[i].there && S_ISDIR(made->st_mode))
+        return 0; /* set_mode looks whether it is still that one */
+    if (mkdirat(stage, staged, 0700) < 0)
+        return hc_fail(err, errno, "make the new '%s'", a->of->list[i].path);
+    hc_autofd fd = hc_walk_open(stage, staged, O_RDONLY | O_DIRECTORY);
+    if (fd < 0 || fstat(dir, &parent) < 0)
+        return hc_fail(err, errno, "make the new '%s'", a->of->list[i].path);
+    /* As mkdir has it in a directory whose files get its group. */
+    if ((parent.st_mode & S_ISGID) && fchown(fd, (uid_t)-1, parent.st_gid) == 0)
+        (void)fchmod(fd, S_ISGID | 0700);
+    if (fstat(fd, made) < 0)
+        return hc_fail(err, errno, "make the new '%s'", a->of->list[i].path);
+    return renameat2(stage, staged, dir, name, RENAME_NOREPLACE) < 0 ? fail_late(a, i, errno, err) : 0;
 }
 
 static int add_one(struct hc_applying *a, int stage, size_t i, int dir, const char *name,
@@ -337,9 +384,7 @@ static int add_one(struct hc_applying *a, int stage, size_t i, int dir, const ch
     stage_name(staged, i);
     if (a->of->list[i].now.kind == HC_KIND_FILE)
         return renameat2(stage, staged, dir, name, RENAME_NOREPLACE) < 0 ? fail_late(a, i, errno, err) : 0;
-    if (mkdirat(dir, name, 0700) == 0 || (errno == EEXIST && a->seen[i].there))
-        return 0;
-    return fail_late(a, i, errno, err);
+    return add_dir(a, stage, i, dir, name, err);
 }
 
 /* The old file takes the new one's place in the stage, so it can be looked at, and put back. */
@@ -347,13 +392,19 @@ static int change_one(struct hc_applying *a, int stage, size_t i, int dir, const
                       struct hc_error *err)
 {
     char staged[24];
+    struct stat ours, back;
     stage_name(staged, i);
-    if (renameat2(stage, staged, dir, name, RENAME_EXCHANGE) < 0)
+    if (fstatat(stage, staged, &ours, AT_SYMLINK_NOFOLLOW) < 0 ||
+        renameat2(stage, staged, dir, name, RENAME_EXCHANGE) < 0)
         return fail_late(a, i, errno, err);
     if (moved_right_one(a, stage, i))
         return 0;
-    (void)renameat2(stage, staged, dir, name, RENAME_EXCHANGE);
-    return fail_late(a, i, 0, err);
+    if (renameat2(stage, staged, dir, name, RENAME_EXCHANGE) < 0 &&
+        renameat2(stage, staged, dir, name, RENAME_NOREPLACE) < 0)
+        return keep_aside(a, stage, i);
+    bool is_ours =
+        fstatat(stage, staged, &back, AT_SYMLINK_NOFOLLOW) < 0 || is_what_was_checked(&ours, &back);
+    return is_ours ? fail_late(a, i, 0, err) : keep_aside(a, stage, i);
 }
 
 static int set_mode(struct hc_applying *a, size_t i, int dir, const char *name, struct hc_error *err)
@@ -364,9 +415,9 @@ static int set_mode(struct hc_applying *a, size_t i, int dir, const char *name, 
     hc_autofd fd = hc_walk_open(dir, name, O_PATH);
     if (fd < 0 || fstat(fd, &st) < 0)
         return fail_late(a, i, errno, err);
-    if (!(c->was.kind == HC_KIND_DIRECTORY || c->change == HC_ADDED ? S_ISDIR(st.st_mode)
-                                                                    : S_ISREG(st.st_mode)))
-        return fail_late(a, i, 0, err);
+    if (!(S_ISDIR(st.st_mode) ? is_same_one : is_what_was_checked)(&st, &a->seen[i].st))
+        return fail_late(a, i, 0,
+                         err); /* it has another one's name, whose mode is not the program's to set */
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     mode_t kept = S_ISDIR(st.st_mode) ? st.st_mode & (S_ISGID | S_ISVTX) : 0;
     return chmod(path, kept | c->now.mode) < 0 ? hc_fail(err, errno, "set the mode of '%s'", c->path) : 0;
@@ -423,43 +474,131 @@ static int stage_all(struct hc_applying *a, int stage, struct hc_error *err)
     return syncfs(stage) < 0 ? hc_fail(err, errno, "write new contents") : 0;
 }
 
+/* ---- the stage ---- */
+
+/* The name of the file that tells a stage from any other directory of the caller's: others cannot know it. */
+static int marker_name(int stage, char out[MARKER_SIZE], struct hc_error *err)
+{
+    struct stat st;
+    char seal[HC_SHA256_HEX];
+    if (fstat(stage, &st) < 0)
+        return hc_fail(err, errno, "stat the stage");
+    const struct hc_sealed sealed = {.what = "stage", .path = "", .st = &st, .sha256 = ""};
+    if (hc_seal(&sealed, seal, err) < 0)
+        return -1;
+    (void)snprintf(out, MARKER_SIZE, MARKER "%s", seal);
+    return 0;
+}
+
+static DIR *read_names(int dir)
+{
+    hc_autofd fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    if (names)
+        (void)hc_take(&fd); /* owned by the stream now */
+    return names;
+}
+
+static bool is_empty(int dir)
+{
+    DIR *names = read_names(dir);
+    bool empty = names;
+    for (const struct dirent *e; empty && (e = readdir(names));)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    if (names)
+        (void)closedir(names);
+    return empty;
+}
+
+/* A directory of the caller's to which nobody else comes. -1: it is none. */
+static int open_private(int dir, const char *name)
+{
+    struct stat st;
+    hc_autofd fd = hc_walk_open(dir, name, O_RDONLY | O_DIRECTORY);
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077) ? hc_take(&fd)
+                                                                                           : -1;
+}
+
+/* Make the directory for new contents, a->stage_name. -1: it could not be made. */
+static int make_stage(struct hc_applying *a, struct hc_error *err)
+{
+    uint64_t random;
+    char marker[MARKER_SIZE];
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return hc_fail(err, errno, "getrandom");
+    (void)snprintf(a->stage_name, sizeof a->stage_name, STAGE "%016llx", (unsigned long long)random);
+    if (mkdirat(a->host_fd, a->stage_name, 0700) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "make %s in the directory", a->stage_name);
+    hc_autofd stage = open_private(a->host_fd, a->stage_name);
+    if (stage < 0 || !is_empty(stage))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "somebody has exchanged %s in the directory", a->stage_name);
+    if (marker_name(stage, marker, err) < 0)
+        return -1;
+    hc_autofd made = openat(stage, marker, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return made < 0 ? hc_fail(err, errno, "mark %s", a->stage_name) : hc_take(&stage);
+}
+
+/* The number of names that were removed. */
+static size_t remove_numbered(int stage, DIR *names)
+{
+    size_t removed = 0;
+    for (const struct dirent *e; (e = readdir(names));)
+        if (strspn(e->d_name, "0123456789") == strlen(e->d_name))
+            removed += unlinkat(stage, e->d_name, 0) == 0 || unlinkat(stage, e->d_name, AT_REMOVEDIR) == 0;
+    return removed;
+}
+
+/* Remove what stage_name() has named, and then the marker; what else is there stays. */
+static void empty_stage(int stage, const char *marker)
+{
+    DIR *names = read_names(stage);
+    while (names && remove_numbered(stage, names)) /* a file system may leave out names while others go */
+        rewinddir(names);
+    if (names)
+        (void)closedir(names);
+    (void)unlinkat(stage, marker, 0);
+}
+
+/* If the name leads to something else meanwhile, no more than an empty directory is removed. */
+static int remove_stage(int dir, const char *name, int stage, struct hc_error *err)
+{
+    char marker[MARKER_SIZE];
+    if (marker_name(stage, marker, err) < 0)
+        return -1;
+    if (faccessat(stage, marker, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        empty_stage(stage, marker);
+    (void)unlinkat(dir, name, AT_REMOVEDIR);
+    return 0;
+}
+
 /* Remove what a killed commit has left. The caller of hc_workspace_apply sees to it that no other is at work.
  */
 static int remove_stages(int dir, struct hc_error *err)
 {
-    struct stat st;
-    hc_autofd fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *names = fd < 0 ? NULL : fdopendir(fd);
-    if (!names)
-        return hc_fail(err, errno, "read the directory");
-    (void)hc_take(&fd); /* owned by the stream now */
-    int rc = 0;
-    for (const struct dirent *e; rc == 0 && (e = readdir(names));)
-        if (strncmp(e->d_name, STAGE, strlen(STAGE)) == 0 &&
-            fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-            st.st_uid == geteuid())
-            rc = hc_workspace_remove(dir, e->d_name, err);
-    (void)closedir(names);
+    DIR *names = read_names(dir);
+    int rc = names ? 0 : hc_fail(err, errno, "read the directory");
+    for (const struct dirent *e; rc == 0 && (e = readdir(names));) {
+        hc_autofd stage = strncmp(e->d_name, STAGE, strlen(STAGE)) == 0 ? open_private(dir, e->d_name) : -1;
+        if (stage >= 0)
+            rc = remove_stage(dir, e->d_name, stage, err);
+    }
+    if (names)
+        (void)closedir(names);
     return rc;
 }
 
 int hc_workspace_apply(struct hc_applying *a, struct hc_error *err)
 {
-    char name[40];
+    struct hc_error removing;
     if (remove_stages(a->host_fd, err) < 0)
         return -1;
-    (void)snprintf(name, sizeof name, STAGE "%d", getpid());
-    if (mkdirat(a->host_fd, name, 0700) < 0)
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "make %s in the directory", name);
-    struct stat st;
-    hc_autofd stage = hc_walk_open(a->host_fd, name, O_RDONLY | O_DIRECTORY);
-    if (stage < 0 || fstat(stage, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 077))
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "somebody has exchanged %s in the directory", name);
+    hc_autofd stage = make_stage(a, err);
+    if (stage < 0)
+        return -1;
     int rc = stage_all(a, stage, err);
     if (rc == 0)
         rc = apply_all(a, stage, err);
-    struct hc_error removing;
-    if (hc_workspace_remove(a->host_fd, name, &removing) < 0 && rc == 0) {
+    if (remove_stage(a->host_fd, a->stage_name, stage, &removing) < 0 && rc == 0) {
         *err = removing;
         rc = -1;
     }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_PATHS ((size_t)8 << 20) /* most bytes of the paths in the lists of a job, as JSON has them */
+
 struct comparer {
     struct hc_walk walk; /* first member: the callbacks get its address */
     struct hc_comparing *c;
@@ -89,10 +91,32 @@ static int keep_content(struct comparer *k, int fd, const struct stat *st, struc
     return refusal ? (skip(k, refusal, err) < 0 ? -1 : 1) : -1;
 }
 
+/* A guest chooses the names: no limit of its memory counts the list, which the launcher holds. A byte that is
+ * not printed as it is takes up to six. */
+static size_t printed_bytes(const char *path)
+{
+    size_t bytes = 0;
+    for (const char *at = path; *at; at++)
+        bytes += *at > ' ' && *at < 0x7f && *at != '\\' && *at != '"' ? 1 : 6;
+    return bytes;
+}
+
+static int add_path(struct comparer *k, const char *path, enum hc_change_kind change,
+                    const struct hc_entry_state *was, const struct hc_entry_state *now, struct hc_error *err)
+{
+    size_t bytes = printed_bytes(path);
+    if (bytes < MOST_PATHS - k->c->path_bytes) {
+        k->c->path_bytes += bytes;
+        return hc_changes_add(k->c->found, path, change, was, now, err);
+    }
+    k->c->path_bytes = MOST_PATHS;
+    return hc_left_add(&k->c->found->skipped, path, "the paths of all changes are longer than 8 MiB", err);
+}
+
 static int add(struct comparer *k, enum hc_change_kind change, const struct hc_entry_state *was,
                const struct hc_entry_state *now, struct hc_error *err)
 {
-    return hc_changes_add(k->c->found, k->walk.path, change, was, now, err);
+    return add_path(k, k->walk.path, change, was, now, err);
 }
 
 static bool is_same_state(const struct hc_entry_state *a, const struct hc_entry_state *b)
@@ -191,11 +215,13 @@ static int note_unread(struct hc_walk *w, const char *path, struct hc_error *err
                        err);
 }
 
-static int add_removed(struct hc_comparing *c, struct hc_error *err)
+/* The last first: if the list gets full, it has what was in a directory rather than the directory. */
+static int add_removed(struct comparer *k, struct hc_error *err)
 {
-    for (size_t i = 0; i < c->of->count && !c->found->incomplete; i++) {
+    const struct hc_comparing *c = k->c;
+    for (size_t i = c->of->count; i-- > 0 && !c->found->incomplete;) {
         const struct hc_original *o = &c->of->list[i];
-        if (!o->seen && hc_changes_add(c->found, o->path, HC_REMOVED, &o->state, NULL, err) < 0)
+        if (!o->seen && add_path(k, o->path, HC_REMOVED, &o->state, NULL, err) < 0)
             return -1;
     }
     return 0;
@@ -211,7 +237,7 @@ int hc_workspace_compare(struct hc_comparing *c, struct hc_error *err)
     hc_autofd root = hc_walk_open(c->root_fd, c->name, O_RDONLY | O_DIRECTORY);
     if (root < 0)
         return hc_fail(err, errno, "open the copy");
-    if (hc_walk(&k.walk, root, err) < 0 || add_removed(c, err) < 0)
+    if (hc_walk(&k.walk, root, err) < 0 || add_removed(&k, err) < 0)
         return -1;
     hc_changes_sort(c->found);
     return 0;

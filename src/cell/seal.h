@@ -1,0 +1,34 @@
+/* seal.h - seals of a user's own: hotcell puts them on what it wrote where others may write too, and believes
+ * it later only with the seal.
+ *
+ * A seal is an HMAC with a key that only this user can read, in the file changes.key of the user's state
+ * directory; no cell gets that directory. */
+#ifndef HC_CELL_SEAL_H
+#define HC_CELL_SEAL_H
+
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* What a seal is for; all borrowed. */
+struct hc_sealed {
+    const char *what;      /* a word for the purpose: a seal for one is none for another */
+    const char *path;      /* of the directory, raw bytes; "" where it has no say */
+    const struct stat *st; /* of the directory: its device and inode are sealed */
+    const char *sha256;    /* of a list; "" where there is none */
+};
+
+/* The directory in which the key is, or will be: $HOTCELL_STATE if it belongs to this user or is not there
+ * yet, else the user's own state directory. -1: the user has none. */
+int hc_seal_dir(char out[PATH_MAX], struct hc_error *err);
+
+/* Compute the seal. The first call of a user makes the key. */
+int hc_seal(const struct hc_sealed *of, char seal[HC_SHA256_HEX], struct hc_error *err);
+
+/* Is it this user's seal of that? */
+bool hc_seal_holds(const struct hc_sealed *of, const char *seal);
+
+#endif
