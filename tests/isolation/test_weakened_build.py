@@ -119,7 +119,10 @@ def attack(hotcell, name, user, environment):
 
 
 def test_every_attack_in_cells_of_its_own_kind_is_tried_here():
-    assert set(HELD_BY) == set(hostile.all_drill()) - set(hostile.drill())
+    """But those on directories of the host: test_directories.py and test_copies.py make the same calls outside of a cell, where
+    they reach what they are after."""
+    on_directories = {name for name, program in hostile.all_drill().items() if program.settings.get("cell") == "directories"}
+    assert on_directories and set(HELD_BY) == set(hostile.all_drill()) - set(hostile.drill()) - on_directories
 
 
 @pytest.mark.parametrize("name", HELD_BY)
