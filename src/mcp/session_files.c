@@ -69,18 +69,21 @@ static void answer_content(struct hc_mcp *m, const char *id, const char *session
 static void answer_list(struct hc_mcp *m, const char *id, const cJSON *answer)
 {
     const cJSON *file;
-    int64_t seen = 0, more = hc_json_int(answer, "omitted", 0);
+    int64_t seen = 0, more = hc_json_int(answer, "omitted", 0) + hc_json_int(answer, "more", 0);
+    const char *dir = hc_json_text(answer, "path");
+    const char *slash = strcmp(dir, ".") == 0 ? "" : "/";
+    dir = *slash ? dir : "";
     hc_autobuf text = {0};
     cJSON_ArrayForEach(file, hc_json_member(answer, "files"))
     {
-        const char *path = hc_json_text(file, "path"), *kind = hc_json_text(file, "kind");
+        const char *name = hc_json_text(file, "name"), *kind = hc_json_text(file, "kind");
         if (++seen > LISTED)
             more++;
         else if (strcmp(kind, "file") == 0)
-            (void)hc_buf_fmt(&text, "%s  %lld bytes  %s\n", path, (long long)hc_json_int(file, "bytes", 0),
-                             hc_mime_of(path));
+            (void)hc_buf_fmt(&text, "%s%s%s  %lld bytes  %s\n", dir, slash, name,
+                             (long long)hc_json_int(file, "bytes", 0), hc_mime_of(name));
         else
-            (void)hc_buf_fmt(&text, "%s  %s\n", path, kind);
+            (void)hc_buf_fmt(&text, "%s%s%s  %s\n", dir, slash, name, kind);
     }
     if (more)
         (void)hc_buf_fmt(&text, "and %lld more\n", (long long)more);

@@ -22,6 +22,14 @@ void hc_events_state(struct hc_events *e, const char *state)
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"state\", \"state\": \"%s\"}\n", state);
 }
 
+void hc_events_cut(struct hc_events *e, const char *name, int64_t omitted)
+{
+    (void)hc_buf_fmt(&e->lines, "{\"event\": \"cut\", \"stream\": \"%s\"", name);
+    if (omitted)
+        (void)hc_buf_fmt(&e->lines, ", \"omitted\": %lld", (long long)omitted);
+    (void)hc_buf_str(&e->lines, "}\n");
+}
+
 static void put_base64(struct hc_buf *out, const char *data, size_t len)
 {
     size_t room = sodium_base64_encoded_len(len, sodium_base64_VARIANT_ORIGINAL);
@@ -53,7 +61,7 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
         return;
     e->lines.len = before;
     e->tails[stream].cut = true;
-    (void)hc_buf_fmt(&e->lines, "{\"event\": \"cut\", \"stream\": \"%s\"}\n", stream_names[stream]);
+    hc_events_cut(e, stream_names[stream], 0);
 }
 
 /* Takes from `data` the rest of the character whose beginning is held back. Returns how many bytes were

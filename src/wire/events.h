@@ -33,6 +33,10 @@ void hc_events_output(struct hc_events *e, enum hc_event_stream stream, const ch
 /* {"event": NAME, NAME: ...}: `json` is one value as text, of any form. */
 void hc_events_json(struct hc_events *e, const char *name, const char *json, size_t len);
 
+/* {"event": "cut", "stream": NAME}: of this stream, no more events come; with `omitted`, also how many were
+ * left out, which is known when the run is over. */
+void hc_events_cut(struct hc_events *e, const char *name, int64_t omitted);
+
 /* {"event": "figure", "figure": {"path", "mime", "bytes"}} */
 void hc_events_figure(struct hc_events *e, const struct hc_figure *f);
 

@@ -75,6 +75,14 @@ def test_files_go_in_and_come_back(session, tmp_path):
     assert [f.path for f in session.files.list()] == ["back", "three", "two"]
 
 
+def test_a_list_has_all_pages(session):
+    """Of a directory whose entries take more than one answer."""
+    code = "import os\nos.mkdir('d')\nfor i in range(3000): open(f'd/{i:04}' + 'x' * 200, 'w').close()"
+    assert session.run(code, timeout="60s").ok
+    files = session.files.list("d")
+    assert [file.path for file in files] == [f"d/{i:04}" + "x" * 200 for i in range(3000)] and files[-1].kind == "file"
+
+
 def test_what_cannot_be_is_an_input_error_and_the_session_goes_on(session, tmp_path):
     for wrong in (lambda: session.files.read("none"), lambda: session.files.write("../x", b""), lambda: session.files.write("x", 5),
                   lambda: session.files.write("x", tmp_path / "none"), lambda: session.files.remove("/etc/passwd"),

@@ -228,6 +228,48 @@ def test_a_session_is_ended_while_it_runs(daemon, session):
     connection.close()
 
 
+# Programs that make much of what is told of a run. The first one asks for input that has ended already.
+FLOODS = {
+    "requests for input": ("for _ in range(800):\n    try: input('\\x01' * 4095)\n    except EOFError: pass\n'through'", True),
+    "output": ("for _ in range(40): print('\\x01' * 100_000, flush=True)\n'through'", False),
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_client_that_does_not_read_keeps_nobody_waiting(daemon, session, flood):  # pylint: disable=unused-argument
+    """What it does not read is left out and counted, so the run ends as any other, and the session does."""
+    code, interactive = FLOODS[flood]
+    other = daemon.session()
+    spec = {"code": code, "interactive": interactive, "limits": {"stdout": "8M", "timeout": 60 * cells.SLOWNESS}}
+    connection = ask_for_events(daemon, f"{other}/runs", spec)
+    if interactive:
+        cells.wait_until("a run", lambda: daemon.send(f"{other}/input", {"input": None}).status < 300)
+    cells.wait_until("the end of the run", lambda: daemon.get(other).json["state"] == "idle", cells.PATIENCE)
+    lines = list(calls_of(connection))
+    [result] = [line for line in lines if line["event"] == "result"]
+    assert value(result) == "through", result["manifest"]["reason"]
+    told = [line for line in lines if line["event"] in ("stdout", "input_request")]
+    assert sum(len(json.dumps(line)) for line in told) <= 9 << 20
+    assert [line for line in lines if line["event"] == "cut" and line.get("omitted")], "what was left out is counted"
+    connection.close()
+    assert daemon.request("DELETE", other).json["reason"] == "closed"
+
+
+def test_a_session_that_says_more_than_is_kept_ends_and_frees_its_place(base_tree):  # pylint: disable=unused-argument
+    """Its process does not wait for a front that reads no more."""
+    config = {"workers": 1, "sessions": 1, "quotas": {"sessions": 1}}
+    with daemons.Daemon(config=config) as d:
+        other = d.session()
+        run = {"code": "for _ in range(167): print('\\x01' * 100_000)", "limits": {"stdout": "16M", "timeout": 60 * cells.SLOWNESS}}
+        answer = d.send(f"{other}/branches", {"runs": [run, run]})
+        assert (answer.status, answer.json["retry"]) == (410, "started_outcome_unknown"), answer
+        ended = d.get(other).json
+        assert (ended["state"], ended["reason"]) == ("ended", "output"), ended
+        assert d.request("DELETE", other).status == 204
+        assert value(d.run(d.session(), "1")) == 1
+        assert d.end() == 0, d.log
+
+
 def test_sessions_end_with_the_daemon(user):
     with daemons.Daemon(user) as d:
         session = d.session()

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import os
 
 import pytest
@@ -76,9 +77,13 @@ def test_list_stat_and_remove(hostile):
     session = hostile
     assert session.run("import os\nos.makedirs('d/e'); open('d/a', 'w').write('abc'); os.symlink('/etc/passwd', 'd/link'); os.mkfifo('d/pipe')").status == "ok"
     answer = ask(session, list_files={"path": "d"})
-    assert [(file["path"], file["kind"], file["bytes"]) for file in answer["files"]] == [
-        ("d/a", "file", 3), ("d/e", "directory", 0), ("d/link", "link", 0), ("d/pipe", "other", 0)]
-    assert [file["path"] for file in ask(session, list_files={})["files"]] == ["d"]
+    assert [(file["name"], file["kind"], file["bytes"]) for file in answer["files"]] == [
+        ("a", "file", 3), ("e", "directory", 0), ("link", "link", 0), ("pipe", "other", 0)]
+    assert (answer["path"], answer["next"], answer["more"], answer["omitted"]) == ("d", None, 0, 0)
+    after = ask(session, list_files={"path": "/output/d", "after": "e"})
+    assert (after["path"], [file["name"] for file in after["files"]]) == ("d", ["link", "pipe"])
+    top = ask(session, list_files={})
+    assert (top["path"], [file["name"] for file in top["files"]]) == (".", ["d"])
     assert ask(session, stat_file={"path": "d/link"})["file"]["kind"] == "link"
     assert "not empty" in ask(session, remove_file={"path": "d"})["message"]
     for path in ("d/link", "d/pipe", "d/a", "d/e", "d"):
@@ -155,6 +160,34 @@ def test_a_request_during_a_run_is_served_after_it(session):
     session.ask({"stat_file": {"path": "made"}})
     assert session.result().status == "timeout"
     assert session.answer()["file"]["bytes"] == 10
+
+
+DEEP = """
+import os
+name = "\\x01" * 250
+for _ in range(10): os.mkdir(name); os.chdir(name)
+for i in range(2000): os.close(os.open("\\x01" * 240 + f"{i:04}", os.O_CREAT | os.O_WRONLY))
+os.close(os.open(b"\\xff", os.O_CREAT | os.O_WRONLY))
+os.chdir("/output")
+"""
+
+
+def test_a_directory_is_listed_in_pages_whatever_its_names_are(session):
+    """An answer is small: it does not repeat the path for each entry, and has no more than 1 MiB of them."""
+    run = session.run(DEEP, limits={"timeout": "60s"})
+    assert run.status == "ok", run
+    path, names, more, pages, page = "/".join(["\x01" * 250] * 10), [], None, 0, {}
+    while page is not None:
+        answer = ask(session, list_files={"path": path, **page})
+        assert answer["path"] == path and answer["omitted"] == 1 and len(json.dumps(answer)) < (1 << 20) + 50_000
+        assert more is None or answer["more"] + len(answer["files"]) == more
+        names += [file["name"] for file in answer["files"]]
+        more, pages = answer["more"], pages + 1
+        page = {"after": answer["next"]} if answer["next"] else None
+        assert (page is None) == (more == 0) and (page is None or answer["next"] == names[-1])
+    assert names == ["\x01" * 240 + f"{i:04}" for i in range(2000)] and pages >= 3
+    for wrong in (5, None):
+        assert "after: expected a string" in ask(session, list_files={"after": wrong})["message"]
 
 
 def test_a_session_of_another_user_owns_its_files(user, base_tree):  # pylint: disable=unused-argument

@@ -1,7 +1,13 @@
 """Interactive runs of a session: input() asks the client, who answers by a request."""
 
+import json
+import os
+import select
+import signal
+
 import pytest
 
+import cells
 import session_client
 
 SHORT = {"timeout": "1s", "grace": "0"}
@@ -101,3 +107,58 @@ def test_prompts_are_redacted_and_bounded(base_tree, tmp_path):  # pylint: disab
         session.ask({"input": "1\n2\n"})
         assert asked(session) == ""
         assert session.result().status == "ok"
+
+
+FLOOD = "for _ in range({count}):\n    try: input({prompt})\n    except EOFError: pass"
+
+
+@pytest.mark.parametrize("count, prompt, most", [(6000, "", 4096), (500, "'\\x01' * 4000", (4 << 20) // 24_000)])
+def test_requests_for_input_are_bounded_and_those_left_out_are_counted(session, count, prompt, most):
+    begin(session, FLOOD.format(count=count, prompt=prompt), limits={"stdout": "1K"})
+    session.ask({"input": None})
+    asked_for, cuts = 0, []
+    while (answer := session.answer())["event"] != "result":
+        assert answer["event"] in ("input_request", "cut"), answer
+        asked_for += answer["event"] == "input_request"
+        cuts += [answer] if answer["event"] == "cut" else []
+    assert answer["manifest"]["status"] == "ok" and 1 <= asked_for <= most + 1, (asked_for, answer["manifest"]["reason"])
+    assert cuts == [{"event": "cut", "stream": "input_request"}, {"event": "cut", "stream": "input_request", "omitted": count - asked_for}]
+    begin(session, "input('again')")  # the bound is that of a run
+    session.ask({"input": "x\n"})
+    assert asked(session) == "again" and session.result().value == "x"
+
+
+# ---- clients that do not read ----
+
+LONG = "print('x' * 900_000)"  # its answer is more than a pipe holds
+
+
+def test_a_client_that_does_not_read_its_answer_is_idle(base_tree):  # pylint: disable=unused-argument
+    with session_client.Session("--session-idle=1s") as session:
+        session.ask({"run": {"code": LONG}})
+        assert session.process.wait(cells.PATIENCE) != 0
+        assert "could not be written" in session.process.stderr.read()
+
+
+def test_the_life_of_a_session_ends_without_a_client_that_reads(base_tree):  # pylint: disable=unused-argument
+    with session_client.Session("--session-life=3s") as session:
+        session.ask({"run": {"code": LONG}})
+        assert session.process.wait(cells.PATIENCE) != 0
+
+
+def test_a_session_whose_client_does_not_read_can_be_ended(base_tree):  # pylint: disable=unused-argument
+    with session_client.Session() as session:
+        session.ask({"run": {"code": LONG}})
+        assert select.select([session.process.stdout], [], [], cells.PATIENCE)[0], "the answer comes"
+        session.process.send_signal(signal.SIGTERM)
+        assert session.process.wait(cells.PATIENCE) != 0
+
+
+def test_a_client_that_reads_slowly_gets_all_of_an_answer(base_tree):  # pylint: disable=unused-argument
+    with session_client.Session("--session-idle=5s") as session:
+        session.ask({"run": {"code": LONG}})
+        fd, line = session.process.stdout.fileno(), b""
+        while not line.endswith(b"\n"):
+            line += os.read(fd, 5000)
+        assert json.loads(line)["manifest"]["stdout"]["bytes"] == 900_001
+        assert session.run("1").value == 1

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 #define MOST_READ    ((int64_t)8 << 20) /* most bytes of a file in one answer */
-#define MOST_LISTED  65536              /* most entries of a directory in one answer */
+#define MOST_LISTED  ((size_t)1 << 20)  /* most bytes about the entries of a directory in one answer */
 #define MEMORY_SHARE 2                  /* /output may hold 1/2 of limits.memory when a client writes */
 /* For openat2(2): no way out of /output by "..", a link or a mount. */
 #define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
@@ -28,6 +28,9 @@
 /* A request about files. */
 struct request {
     struct hc_session *s; /* borrowed */
+    bool writes, reads;   /* it is write_file; it is read_file */
+    bool lists;           /* it is list_files */
+    const char *after;    /* list names after this one; borrowed; NULL: from the first on */
     const char *path;     /* below /output, "." for /output itself; borrowed */
     const char *last;     /* its last part */
     int dir;              /* directory of the last part, owned; -1: not open */
@@ -109,25 +112,32 @@ static int take_content(struct request *r, const cJSON *member, struct hc_error 
     return 0;
 }
 
-static int take_member(struct request *r, const cJSON *member, bool writes, bool reads, struct hc_error *err)
+static int take_string(const char **out, const cJSON *member, struct hc_error *err)
+{
+    *out = cJSON_GetStringValue(member);
+    return *out ? 0
+                : hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a string, got %s", member->string,
+                             hc_json_kind(member));
+}
+
+static int take_member(struct request *r, const cJSON *member, struct hc_error *err)
 {
     const char *name = member->string;
-    if (strcmp(name, "path") == 0) {
-        r->path = cJSON_GetStringValue(member);
-        return r->path ? 0
-                       : hc_fail_as(err, HC_EXIT_DATA, 0, "path: expected a string, got %s",
-                                    hc_json_kind(member));
-    }
-    if ((writes || reads) && strcmp(name, "offset") == 0)
+    if (strcmp(name, "path") == 0)
+        return take_string(&r->path, member, err);
+    if (r->lists && strcmp(name, "after") == 0)
+        return take_string(&r->after, member, err);
+    if ((r->writes || r->reads) && strcmp(name, "offset") == 0)
         return take_count(member, &r->offset, err);
-    if (reads && strcmp(name, "bytes") == 0)
+    if (r->reads && strcmp(name, "bytes") == 0)
         return take_count(member, &r->bytes, err);
-    if (writes && (strcmp(name, "text") == 0 || strcmp(name, "data") == 0))
+    if (r->writes && (strcmp(name, "text") == 0 || strcmp(name, "data") == 0))
         return take_content(r, member, err);
     return hc_fail_as(err, HC_EXIT_DATA, 0, "unknown member '%.64s'; expected path%s", name,
-                      writes  ? ", offset, and text or data"
-                      : reads ? ", offset, bytes"
-                              : "");
+                      r->writes  ? ", offset, and text or data"
+                      : r->reads ? ", offset, bytes"
+                      : r->lists ? ", after"
+                                 : "");
 }
 
 /* Take the path relative to /output: a program knows its files by their whole path, too. */
@@ -159,22 +169,22 @@ static const char *bad_path(const char *path)
 
 static int take_request(struct request *r, const cJSON *node, struct hc_error *err)
 {
-    const bool writes = strcmp(node->string, "write_file") == 0,
-               reads = strcmp(node->string, "read_file") == 0;
-    const bool lists = strcmp(node->string, "list_files") == 0;
     const cJSON *member;
     if (!cJSON_IsObject(node))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object, got %s", hc_json_kind(node));
     r->bytes = MOST_READ;
-    cJSON_ArrayForEach(member, node) if (take_member(r, member, writes, reads, err) < 0) return -1;
-    if (!r->path && lists)
+    r->writes = strcmp(node->string, "write_file") == 0;
+    r->reads = strcmp(node->string, "read_file") == 0;
+    r->lists = strcmp(node->string, "list_files") == 0;
+    cJSON_ArrayForEach(member, node) if (take_member(r, member, err) < 0) return -1;
+    if (!r->path && r->lists)
         r->path = ".";
     if (!r->path)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "path: expected the path of a file");
-    if (writes && !r->data)
+    if (r->writes && !r->data)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected either \"text\" or \"data\"");
     r->path = below_output(r->path);
-    const char *bad = lists && strcmp(r->path, ".") == 0 ? NULL : bad_path(r->path);
+    const char *bad = r->lists && strcmp(r->path, ".") == 0 ? NULL : bad_path(r->path);
     return bad ? hc_fail_as(err, HC_EXIT_DATA, 0, "path: %s", bad) : 0;
 }
 
@@ -239,12 +249,12 @@ static const char *kind_of(const struct stat *st)
                                   : "other";
 }
 
-/* Append {"path", "kind", "bytes", "modified"}. */
-static void print_file(struct hc_buf *out, const char *path, const struct stat *st)
+/* Append {MEMBER: `name`, "kind", "bytes", "modified"}. */
+static void print_file(struct hc_buf *out, const char *member, const char *name, const struct stat *st)
 {
     char time[40];
-    (void)hc_buf_str(out, "{\"path\": ");
-    hc_json_quote(out, path, strlen(path));
+    (void)hc_buf_fmt(out, "{\"%s\": ", member);
+    hc_json_quote(out, name, strlen(name));
     (void)hc_buf_fmt(
         out, ", \"kind\": \"%s\", \"bytes\": %lld, \"modified\": \"%s\"}", kind_of(st),
         S_ISREG(st->st_mode) ? (long long)st->st_size : 0LL,
@@ -358,7 +368,7 @@ static int write_file(struct request *r, struct hc_buf *answer, struct hc_error 
     if (rc != 0)
         return rc;
     (void)hc_buf_str(answer, ", \"file\": ");
-    print_file(answer, r->path, &st);
+    print_file(answer, "path", r->path, &st);
     return 0;
 }
 
@@ -413,17 +423,19 @@ static int read_file(struct request *r, struct hc_buf *answer, struct hc_error *
         return refuse(err, r, why);
     }
     (void)hc_buf_str(answer, ", \"file\": ");
-    print_file(answer, r->path, &st);
+    print_file(answer, "path", r->path, &st);
     return print_content(r, fd, &st, answer, err);
 }
 
 /* ---- list, stat, remove ---- */
 
-/* The names in a directory. */
+/* The names of one page: those that come first of the ones after request.after. */
 struct names {
     char **list;     /* owned, each too */
     size_t count;    /* used entries of `list` */
-    int64_t omitted; /* entries that are not in it: beyond MOST_LISTED, or their names are no UTF-8 */
+    size_t bytes;    /* at most so many bytes of an answer are about them */
+    int64_t more;    /* names that come after this page */
+    int64_t omitted; /* names in the directory that are no UTF-8 */
 };
 
 static int by_name(const void *a, const void *b)
@@ -431,15 +443,37 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_name(struct names *n, const char *name, struct hc_error *err)
+/* The most bytes of an answer that are about a file of this name: JSON writes a byte as six at most. */
+static size_t bytes_about(const char *name)
+{
+    return 6 * strlen(name) + 128;
+}
+
+/* Sort the names, and keep what one page holds. */
+static void keep_page(struct names *n)
+{
+    size_t kept = 0;
+    if (n->count)
+        qsort(n->list, n->count, sizeof *n->list, by_name);
+    n->bytes = 0;
+    while (kept < n->count && n->bytes + bytes_about(n->list[kept]) <= MOST_LISTED)
+        n->bytes += bytes_about(n->list[kept++]);
+    n->more += (int64_t)(n->count - kept);
+    while (n->count > kept)
+        free(n->list[--n->count]);
+}
+
+static int add_name(struct names *n, const char *name, const char *after, struct hc_error *err)
 {
     size_t bad;
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return 0;
-    if (n->count == MOST_LISTED || !hc_utf8_valid(name, strlen(name), &bad)) {
+    if (!hc_utf8_valid(name, strlen(name), &bad)) {
         n->omitted++;
         return 0;
     }
+    if (after && strcmp(name, after) <= 0)
+        return 0;
     if (n->count % 256 == 0) {
         char **grown = realloc(n->list, (n->count + 256) * sizeof *grown);
         if (!grown)
@@ -447,28 +481,36 @@ static int add_name(struct names *n, const char *name, struct hc_error *err)
         n->list = grown;
     }
     n->list[n->count] = strdup(name);
-    return n->list[n->count++] ? 0 : hc_fail(err, ENOMEM, "list files");
+    if (!n->list[n->count])
+        return hc_fail(err, ENOMEM, "list files");
+    n->count++;
+    n->bytes += bytes_about(name);
+    if (n->bytes > 2 * MOST_LISTED) /* a directory may be much larger than a page */
+        keep_page(n);
+    return 0;
 }
 
 static void print_names(const struct request *r, int dir, const struct names *n, struct hc_buf *answer)
 {
     bool any = false;
+    (void)hc_buf_str(answer, ", \"path\": ");
+    hc_json_quote(answer, r->path, strlen(r->path));
     (void)hc_buf_str(answer, ", \"files\": [");
     for (size_t i = 0; i < n->count; i++) {
-        hc_autobuf path = {0};
         struct stat st;
         if (fstatat(dir, n->list[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
-        (void)hc_buf_fmt(&path, "%s%s%s", strcmp(r->path, ".") == 0 ? "" : r->path,
-                         strcmp(r->path, ".") == 0 ? "" : "/", n->list[i]);
         (void)hc_buf_str(answer, any ? ", " : "");
-        if (path.failed)
-            answer->failed = true;
-        else
-            print_file(answer, path.data, &st);
+        print_file(answer, "name", n->list[i], &st);
         any = true;
     }
-    (void)hc_buf_fmt(answer, "], \"omitted\": %lld", (long long)n->omitted);
+    (void)hc_buf_str(answer, "], \"next\": ");
+    if (n->more)
+        hc_json_quote(answer, n->list[n->count - 1], strlen(n->list[n->count - 1]));
+    else
+        (void)hc_buf_str(answer, "null");
+    (void)hc_buf_fmt(answer, ", \"more\": %lld, \"omitted\": %lld", (long long)n->more,
+                     (long long)n->omitted);
 }
 
 static int list_files(struct request *r, struct hc_buf *answer, struct hc_error *err)
@@ -483,9 +525,8 @@ static int list_files(struct request *r, struct hc_buf *answer, struct hc_error 
         return rc;
     }
     for (const struct dirent *e; rc == 0 && (e = readdir(stream));)
-        rc = add_name(&n, e->d_name, err);
-    if (rc == 0 && n.count)
-        qsort(n.list, n.count, sizeof *n.list, by_name);
+        rc = add_name(&n, e->d_name, r->after, err);
+    keep_page(&n);
     if (rc == 0)
         print_names(r, dirfd(stream), &n, answer);
     for (size_t i = 0; i < n.count; i++)
@@ -504,7 +545,7 @@ static int stat_file(struct request *r, struct hc_buf *answer, struct hc_error *
     if (rc != 0)
         return rc;
     (void)hc_buf_str(answer, ", \"file\": ");
-    print_file(answer, r->path, &st);
+    print_file(answer, "path", r->path, &st);
     return 0;
 }
 

@@ -1,9 +1,12 @@
 #include "cell/session/session_out.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -19,7 +22,8 @@ static void watch_client(const struct hc_outlet *o, int op, uint32_t events)
 /* Duplicate the descriptor: epoll may watch it already, if requests come from the same one. */
 int hc_outlet_open(struct hc_outlet *o, int fd, int epoll, struct hc_error *err)
 {
-    *o = (struct hc_outlet){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .epoll = epoll};
+    *o = (struct hc_outlet){
+        .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .epoll = epoll, .cancel_fd = -1, .idle_ms = INT_MAX};
     if (o->fd < 0)
         return hc_fail(err, errno, "answer a session's client");
     watch_client(o, EPOLL_CTL_ADD, 0);
@@ -32,10 +36,50 @@ void hc_outlet_finish(struct hc_outlet *o)
     hc_events_finish(&o->output);
 }
 
+/* Whether the session ends: from the first time on that this is seen, its client has HC_LAST_WORDS_MS. */
+static bool is_ending(struct hc_outlet *o, int64_t now_us)
+{
+    struct pollfd cancel = {.fd = o->cancel_fd, .events = POLLIN};
+    if (o->until_us)
+        return true;
+    if (poll(&cancel, 1, 0) <= 0 && (!o->life_us || now_us < o->life_us))
+        return false;
+    o->until_us = now_us + INT64_C(1000) * HC_LAST_WORDS_MS;
+    return true;
+}
+
+/* Wait until the client may take more. False: it has not in its time. */
+static bool await_client(struct hc_outlet *o)
+{
+    const int64_t now = hc_now_us();
+    const int64_t idle = now + o->idle_ms * 1000;
+    const bool ending = is_ending(o, now), dies = o->life_us && o->life_us < idle;
+    const int64_t until = ending ? o->until_us : dies ? o->life_us : idle;
+    if (until <= now)
+        return false;
+    struct pollfd fds[] = {{.fd = o->fd, .events = POLLOUT},
+                           {.fd = ending ? -1 : o->cancel_fd, .events = POLLIN}};
+    const int64_t left_ms = (until - now) / 1000 + 1;
+    const int n = poll(fds, 2, left_ms < INT_MAX ? (int)left_ms : INT_MAX);
+    if (n != 0)
+        return n > 0 || errno == EINTR;
+    return !ending && dies; /* its last words remain */
+}
+
+/* Nothing here may block for good: a session whose client does not read has to end all the same. */
 static void write_whole(struct hc_outlet *o, const char *data, size_t len)
 {
-    struct hc_error ignored;
-    o->failed |= o->gone || hc_write_all(o->fd, data, len, &ignored) < 0;
+    while (len && !o->gone) {
+        ssize_t n = hc_write_some(o->fd, data, len);
+        if (n > 0) {
+            data += n;
+            len -= (size_t)n;
+        } else if (n < 0 && errno == EAGAIN)
+            o->gone = !await_client(o);
+        else if (n < 0 && errno != EINTR)
+            o->gone = true;
+    }
+    o->failed |= o->gone;
 }
 
 void hc_outlet_line(struct hc_outlet *o, const char *text)
@@ -88,13 +132,24 @@ void hc_outlet_request(struct hc_outlet *o, const char *json, size_t len)
 {
     if (o->gone)
         return;
-    hc_events_json(&o->output, "input_request", json, len);
+    o->asked++;
+    o->asked_bytes += len;
+    if (o->unasked || o->asked > HC_MOST_ASKED || o->asked_bytes > HC_ASKED_BYTES ||
+        o->output.lines.len > HC_EVENTS_MAX) {
+        if (o->unasked++ == 0)
+            hc_events_cut(&o->output, "input_request", 0);
+    } else
+        hc_events_json(&o->output, "input_request", json, len);
     hc_outlet_flush(o);
 }
 
 void hc_outlet_settle(struct hc_outlet *o)
 {
     hc_events_end(&o->output);
+    if (o->unasked)
+        hc_events_cut(&o->output, "input_request", o->unasked);
+    o->asked = o->unasked = 0;
+    o->asked_bytes = 0;
     o->failed |= o->output.lines.failed;
     if (o->output.lines.len)
         write_whole(o, o->output.lines.data, o->output.lines.len);

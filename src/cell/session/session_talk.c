@@ -1,5 +1,6 @@
 #include "cell/session_talk.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "cell/session/session_files.h"
@@ -552,6 +553,8 @@ static int open_client(struct client *c, struct hc_error *err)
         return hc_fail(err, errno, "wait for a session's client");
     if (hc_outlet_open(&c->out, c->t->out_fd, c->wake, err) < 0)
         return -1;
+    c->out.cancel_fd = c->t->cancel_fd;
+    c->out.idle_ms = c->t->policy->limits.session_idle_ms;
     if (epoll_ctl(c->wake, EPOLL_CTL_ADD, c->t->in_fd, &ev) == 0)
         return 0;
     while (!c->ended && !c->failed)
@@ -581,8 +584,10 @@ int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
                                            .ctx = &c};
     if (rc == 0)
         rc = hc_session_start(&c.session, &given, err);
-    if (rc == 0)
+    if (rc == 0) {
+        c.out.life_us = hc_now_us() + hc_session_time_left(c.session) * 1000;
         rc = serve_requests(&c, err);
+    }
     if (rc >= 0)
         rc = close_session(&c, (enum hc_session_end)rc, err);
     hc_session_end(c.session);

@@ -530,6 +530,8 @@ static bool take_query(struct hc_exchange *x)
 
 static int64_t most_body(const struct hc_exchange *x)
 {
+    if (!x->route)
+        return 0;
     switch (x->route->kind) {
     case HC_ROUTE_BODY:
     case HC_ROUTE_PART:
@@ -611,7 +613,7 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
     const struct hc_bounds bounds = {.all = d->config.http_bodies, .one = d->config.http_body};
     if (x->refused.kind != HC_PROBLEM_NONE)
         return;
-    struct hc_tenant *t = x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
+    struct hc_tenant *t = x->route && x->route->kind == HC_ROUTE_BODY ? x->connection->tenant : NULL;
     if (!most_body(x)) {
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body, and none is taken here");
     } else if (t && !hc_request_memory_fit(&d->request_memory, &bounds, t->request_bytes, (int64_t)len)) {

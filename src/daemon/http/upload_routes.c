@@ -33,7 +33,7 @@ int hc_list_uploads(struct hc_exchange *x, struct hc_tenant *t)
     const char *comma = "";
     (void)hc_buf_str(&out, "{\"uploads\": [");
     for (const struct hc_upload *u = x->dispatch->uploads.newest; u; u = u->next) {
-        if (u->tenant != t)
+        if (u->tenant != t || u->leaving)
             continue;
         (void)hc_buf_str(&out, comma);
         hc_upload_print(u, &out);

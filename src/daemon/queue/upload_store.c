@@ -138,7 +138,7 @@ struct hc_upload *hc_upload_create(struct hc_upload_store *s, struct hc_tenant *
 struct hc_upload *hc_upload_find(const struct hc_upload_store *s, const struct hc_tenant *t, const char *id)
 {
     struct hc_upload *u = s->newest;
-    while (u && (u->tenant != t || strcmp(u->id, id) != 0))
+    while (u && (u->tenant != t || u->leaving || strcmp(u->id, id) != 0))
         u = u->next;
     return u;
 }
@@ -234,6 +234,33 @@ int hc_upload_finish(struct hc_upload_store *s, struct hc_upload *u, const char 
     return 0;
 }
 
+/* Whether a worker's link to the file is there, which it makes for a cell and removes when that has ended. */
+static bool is_in_use(const struct hc_upload_store *s, const struct hc_upload *u)
+{
+    char name[FILE_NAME];
+    struct stat st;
+    return fstatat(s->dir_fd, file_name(u, u->finished, name), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           st.st_nlink > 1;
+}
+
+/* Lets no job name the upload any more. Its file gets the name of an unfinished one, which a daemon that
+ * begins removes. */
+static int retire(struct hc_upload_store *s, struct hc_upload *u, struct hc_problem *why)
+{
+    char from[FILE_NAME], to[FILE_NAME];
+    if (u->leaving)
+        return 0;
+    if (u->finished &&
+        renameat(s->dir_fd, file_name(u, true, from), s->dir_fd, file_name(u, false, to)) < 0) {
+        hc_warn("remove the upload %s: %s", u->id, strerror(errno));
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "the upload cannot be removed: the daemon's log says why");
+        return -1;
+    }
+    u->finished = false;
+    u->leaving = true;
+    return 0;
+}
+
 int hc_upload_remove(struct hc_upload_store *s, struct hc_upload *u, struct hc_problem *why)
 {
     char name[FILE_NAME];
@@ -241,6 +268,8 @@ int hc_upload_remove(struct hc_upload_store *s, struct hc_upload *u, struct hc_p
         hc_problem_set(why, HC_PROBLEM_IN_USE, "a part of the upload comes at the moment");
         return -1;
     }
+    if (is_in_use(s, u))
+        return retire(s, u, why);
     if (unlinkat(s->dir_fd, file_name(u, u->finished, name), 0) < 0 && errno != ENOENT) {
         hc_warn("remove the upload %s: %s", u->id, strerror(errno));
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "the upload cannot be removed: the daemon's log says why");
@@ -256,7 +285,7 @@ void hc_upload_store_sweep(struct hc_upload_store *s, int64_t age_ms)
     struct hc_problem ignored;
     for (struct hc_upload *u = s->newest, *next; u; u = next) {
         next = u->next;
-        if (u->used < before && u->fd < 0)
+        if (u->leaving || (u->used < before && u->fd < 0))
             (void)hc_upload_remove(s, u, &ignored);
     }
 }

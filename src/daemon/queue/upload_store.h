@@ -22,6 +22,7 @@ struct hc_upload {
     int64_t bytes;                 /* received so far */
     int64_t created, used;         /* ms since 1970; `used`: a part came, or a request named it */
     bool finished;                 /* it is complete, and jobs may name it */
+    bool leaving;                  /* it was removed, and is there only as a cell still has its file */
     char sha256[HC_SHA256_HEX];    /* of its content; "": not finished, or finished by an earlier daemon */
     crypto_hash_sha256_state hash; /* of the bytes so far */
     int fd;                        /* of the file, while a part comes; owned; -1: none comes */
@@ -54,10 +55,11 @@ void hc_upload_end_part(struct hc_upload *u);
 int hc_upload_finish(struct hc_upload_store *s, struct hc_upload *u, const char *sha256,
                      struct hc_problem *why);
 
-/* Remove an upload; cells that read it go on. -1 (`why`): a part comes at the moment. */
+/* Remove an upload. Cells that read it go on, and its bytes count until the last of them has ended; nobody
+ * finds it meanwhile. -1 (`why`): a part comes at the moment. */
 int hc_upload_remove(struct hc_upload_store *s, struct hc_upload *u, struct hc_problem *why);
 
-/* Remove the uploads that were not used for so many ms. */
+/* Remove the uploads that were not used for so many ms, and what is left of others that were removed. */
 void hc_upload_store_sweep(struct hc_upload_store *s, int64_t age_ms);
 
 /* Append {"upload_id", "state", "bytes", "sha256", "created", "used"}. */

@@ -157,14 +157,43 @@ static bool is_told(const cJSON *json, const char *event)
     return strcmp(event, "ready") != 0 && strcmp(event, "end") != 0;
 }
 
+/* Events that a program can cause in any number. */
+static const char *const bounded[HC_BOUNDED_EVENTS] = {"stdout", "stderr", "figure", "input_request"};
+
+static int bounded_kind(const char *event)
+{
+    for (int i = 0; i < HC_BOUNDED_EVENTS; i++)
+        if (strcmp(event, bounded[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* Adds the event to those of the open request, or counts it if there are HC_EVENTS_MAX bytes of them: a
+ * client that does not read does not make the front large. */
+static void tell(struct hc_front_session *s, const char *event, const char *line, size_t len)
+{
+    struct hc_events *e = &s->task->events;
+    const int kind = bounded_kind(event);
+    if (kind >= 0 && (s->left_out[kind] || e->lines.len + len > HC_EVENTS_MAX)) {
+        if (s->left_out[kind]++ == 0)
+            hc_events_cut(e, bounded[kind], 0);
+        return;
+    }
+    for (int i = 0; strcmp(event, "result") == 0 && i < HC_BOUNDED_EVENTS; i++) {
+        if (s->left_out[i])
+            hc_events_cut(e, bounded[i], s->left_out[i]);
+        s->left_out[i] = 0;
+    }
+    (void)hc_buf_add(&e->lines, line, len);
+    (void)hc_buf_str(&e->lines, "\n");
+}
+
 static void take_line(struct hc_front_session *s, const char *line, size_t len)
 {
     cJSON *json = cJSON_ParseWithLength(line, len);
     const char *event = hc_json_text(json, "event");
-    if (s->task && s->streams && is_told(json, event)) {
-        (void)hc_buf_add(&s->task->events.lines, line, len);
-        (void)hc_buf_str(&s->task->events.lines, "\n");
-    }
+    if (s->task && s->streams && is_told(json, event))
+        tell(s, event, line, len);
     if (strcmp(event, "ready") == 0)
         take_ready(s);
     else if (strcmp(event, "result") == 0)
@@ -185,7 +214,8 @@ static void take_line(struct hc_front_session *s, const char *line, size_t len)
 static void stop_listening(struct hc_front_session *s)
 {
     hc_warn("session %s: ended, as it says more than is kept of one answer", s->id);
-    s->deaf = true;
+    hc_reactor_remove(s->all->dispatch->epoll, &s->stream);
+    hc_close_fd(&s->stream.fd); /* the process that writes into it has to see that nobody reads */
     (void)snprintf(s->reason, sizeof s->reason, "output");
     hc_buf_finish(&s->in);
     hc_buf_finish(&s->list);
@@ -195,7 +225,7 @@ static void stop_listening(struct hc_front_session *s)
 bool hc_front_session_read(struct hc_front_session *s)
 {
     char chunk[READ_CHUNK];
-    if (s->deaf)
+    if (s->stream.fd < 0)
         return false;
     ssize_t n = TEMP_FAILURE_RETRY(recv(s->stream.fd, chunk, sizeof chunk, MSG_DONTWAIT));
     if (n < 0 && errno == EAGAIN)

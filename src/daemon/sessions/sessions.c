@@ -151,7 +151,9 @@ void hc_front_session_answer(struct hc_front_session *s, const char *text, size_
 static void send_waiting(struct hc_front_session *s)
 {
     struct hc_error err;
-    while (s->stream.fd >= 0 && s->sent < s->out.len) {
+    if (s->stream.fd < 0) /* nobody is there to whom it could be sent */
+        s->out.len = s->sent = 0;
+    while (s->sent < s->out.len) {
         ssize_t n = TEMP_FAILURE_RETRY(
             send(s->stream.fd, s->out.data + s->sent, s->out.len - s->sent, MSG_NOSIGNAL | MSG_DONTWAIT));
         if (n < 0)
@@ -165,6 +167,8 @@ static void send_waiting(struct hc_front_session *s)
         s->interrupt_waits = false;
     }
     count_requests(s);
+    if (s->stream.fd < 0)
+        return;
     hc_reactor_remove(s->all->dispatch->epoll, &s->stream);
     if (hc_reactor_add(s->all->dispatch->epoll, &s->stream, EPOLLIN | (all ? 0U : EPOLLOUT), &err) < 0)
         hc_warn("session %s: %s", s->id, err.text);
@@ -196,7 +200,9 @@ static void stream_ready(struct hc_watch *w, uint32_t events)
     if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)) || hc_front_session_read(s))
         return;
     char probe;
-    ssize_t n = s->deaf ? 0 : recv(s->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
+    if (s->stream.fd < 0)
+        return;
+    ssize_t n = recv(s->stream.fd, &probe, 1, MSG_DONTWAIT | MSG_PEEK);
     if (n == 0 || (n < 0 && errno != EAGAIN))
         hc_reactor_remove(s->all->dispatch->epoll,
                           &s->stream); /* the channel reports the end of the process */
@@ -531,6 +537,7 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
     }
     s->state = HC_FRONT_SESSION_BUSY;
     s->used = hc_wall_ms();
+    memset(s->left_out, 0, sizeof s->left_out);
     if (stream != s->streams)
         send_line(s, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
     s->streams = stream;

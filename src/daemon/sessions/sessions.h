@@ -12,6 +12,8 @@
 /* Most bytes of a manifest that stays in memory after the end; the ledger has all manifests. */
 #define HC_FRONT_SESSION_MANIFEST 65536
 
+#define HC_BOUNDED_EVENTS 4 /* kinds of events of which no more than HC_EVENTS_MAX are kept for a request */
+
 enum hc_front_session_state {
     HC_FRONT_SESSION_STARTING, /* its process builds the cell */
     HC_FRONT_SESSION_IDLE,     /* it waits for a request */
@@ -28,10 +30,11 @@ struct hc_front_session {
     struct hc_front_sessions *all;     /* the list that it is in */
     enum hc_front_session_state state; /* of the session */
     bool closing;                      /* its process has been told to end */
-    bool deaf;    /* its process has sent more than is kept, is not read any more, and is about to end */
-    bool streams; /* its process has been told to send the output of runs as events */
-    struct hc_watch channel;   /* to its process, as to a worker: reports the end of the process */
-    struct hc_watch stream;    /* to its process: lines of JSON, both ways */
+    bool streams;                      /* its process has been told to send the output of runs as events */
+    int64_t
+        left_out[HC_BOUNDED_EVENTS]; /* events of the current request that its task does not get, by kind */
+    struct hc_watch channel;         /* to its process, as to a worker: reports the end of the process */
+    struct hc_watch stream;    /* to its process: lines of JSON, both ways; closed if it says too much */
     struct hc_tool_link tools; /* to its process */
     int cancel_fd;    /* end of a socket pair, owned: closing it ends the session, whose process has the other
                          end */

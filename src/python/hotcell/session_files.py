@@ -85,9 +85,16 @@ def read_steps(path: Any, offset: int, length: Optional[int]) -> Steps:
 
 
 def list_steps(path: Any) -> Steps:
-    """Returns the SessionFiles of a directory."""
-    answer = yield "list_files", {"path": _path(path)}
-    return [SessionFile(**file) for file in answer["files"]]
+    """Returns the SessionFiles of a directory, whose names come in pages."""
+    files: List[SessionFile] = []
+    page: Dict[str, Any] = {}
+    while True:
+        answer = yield "list_files", {"path": _path(path), **page}
+        above = "" if answer["path"] == "." else answer["path"] + "/"
+        files += [SessionFile(above + file["name"], file["kind"], file["bytes"], file["modified"]) for file in answer["files"]]
+        if answer["next"] is None:
+            return files
+        page = {"after": answer["next"]}
 
 
 def stat_steps(path: Any) -> Steps:
@@ -127,7 +134,7 @@ class SessionFiles:
         return content
 
     def list(self, path: Union[str, "os.PathLike[str]"] = ".") -> "List[SessionFile]":
-        """The entries of a directory, sorted by name, 65,536 at most."""
+        """The entries of a directory, sorted by name. Names that are no UTF-8 are left out."""
         files: List[SessionFile] = self._perform(list_steps(path))
         return files
 
