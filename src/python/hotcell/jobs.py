@@ -215,6 +215,8 @@ class _Job:
         guard, self._session, self._step, wait = take("guard"), take("session"), take("step"), take("wait")
         take("outlive")  # an argument of launcher.run_command
         self._tools = tools_by_name(take("tools"))
+        if guard is not None and not isinstance(guard, bool):
+            raise TypeError(f"guard: expected True or False, got {guard!r:.80}")
         if guard is not None:
             self.command += ["--guard", "on" if guard else "off"]
         for name, value in (("--session", self._session), ("--step", self._step)):

@@ -11,12 +11,12 @@ import errno
 import json
 import os
 import stat
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..errors import HotcellError
+from ..temporary import Temporary
 from . import changes
 from .changes import Changes, Entry, Ready
 
@@ -57,7 +57,7 @@ class Dests:
     What is left of an earlier run's changes, whose process was killed, is finished when it begins."""
 
     def __init__(self, ok_dests: Optional[Sequence[str]]) -> None:
-        self._staging = tempfile.TemporaryDirectory(prefix="hotcell-", ignore_cleanup_errors=True)
+        self._staging = Temporary()
         self._roots: List[_Root] = []
         try:
             self._find(ok_dests)
@@ -78,7 +78,7 @@ class Dests:
             if root.fd >= 0:
                 os.close(root.fd)
                 root.fd = -1
-        self._staging.cleanup()
+        self._staging.close()
 
     # ---- before the run ----
 
@@ -92,7 +92,7 @@ class Dests:
             root = _Root(path, path if own else f"/mnt/hotcell-{number}")
             self._roots.append(root)
             if not os.path.isdir(path):  # the code may make it
-                root.source = str(Path(self._staging.name, f"new{number}"))
+                root.source = str(Path(self._staging.path, f"new{number}"))
                 os.mkdir(root.source)
                 continue
             root.fd = _open(path)
@@ -107,7 +107,7 @@ class Dests:
 
     def _farm(self, root: _Root, number: int) -> None:
         """Show the code the caller's own files in /tmp: in a directory of other names for them, as much as is bearable."""
-        root.source = str(Path(self._staging.name, f"tmp{number}"))
+        root.source = str(Path(self._staging.path, f"tmp{number}"))
         os.mkdir(root.source)
         left = [TMP_ENTRIES, TMP_BYTES]
         farm = os.open(root.source, changes.DIRECTORY)
@@ -126,7 +126,7 @@ class Dests:
                    "closed": _texts(path for path, entry in root.base.items() if entry.kind in ("other", "closed"))}
                   for number, root in enumerate(self._roots)]
         plan = {"places": places, "umask": _umask(), "files": FILES, "cwd": self._here()}
-        where = Path(self._staging.name, "plan")
+        where = Path(self._staging.path, "plan")
         where.mkdir()
         (where / "plan.json").write_text(json.dumps(plan))
         (where / "code.py").write_bytes(Path(__file__).with_name("dests_in_cell.py").read_bytes())
@@ -143,7 +143,7 @@ class Dests:
         """Arguments of hotcell.run: the directories."""
         if not self._roots:
             return {}
-        dirs = [{"host": str(Path(self._staging.name, "plan")), "place": f"{SHELF}/plan"}]
+        dirs = [{"host": str(Path(self._staging.path, "plan")), "place": f"{SHELF}/plan"}]
         for number, root in enumerate(self._roots):
             dirs.append({"host": str(root.source), "place": f"{SHELF}/{number}"})
             if root.place != "/tmp":
