@@ -319,7 +319,7 @@ def denied(policy, name):
 @pytest.fixture(scope="module")
 def attributes(scientific):
     """Every attribute of every module that is a module: (module, attribute, the other's name)."""
-    return json.loads(run(LIST, "none", "scientific", "--stdout=16M").stdout.splitlines()[-1])
+    return json.loads(run(LIST, "none", "scientific", "--stdout-size=16M").stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize("policy", ["default", "charts"])

@@ -34,7 +34,7 @@ class Runs:
 def both(name):
     program, user = PROGRAMS[name], cells.ordinary()
     plain = corpora.outside(program.text, user, cells.new_directory(user))
-    cell = cells.run(program.text, "--memory=1G", "--timeout=30s", "--stdout=4M", user=cells.caller(), policy="default",
+    cell = cells.run(program.text, "--memory=1G", "--timeout=30s", "--stdout-size=4M", user=cells.caller(), policy="default",
                      tree=program.tree)
     return Runs(plain, cell)
 

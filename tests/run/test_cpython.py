@@ -114,7 +114,7 @@ def outcomes(program, module, packed, tree):
 
     plain = corpora.outside(fill(packed, directory / "place", directory / "results.json"), user, directory)
     assert plain.returncode == 0, plain.stderr[-2000:]
-    cell = cells.run(fill("/input/tests.zip", "/tmp/place", "/output/results.json"), "--memory=1G", "--timeout=120s", "--stdout=16M",
+    cell = cells.run(fill("/input/tests.zip", "/tmp/place", "/output/results.json"), "--memory=1G", "--timeout=120s", "--stdout-size=16M",
                      "--tmp-files=8192", "--input", f"tests={packed}", user=cells.caller(), policy=POLICY, tree=tree)
     assert cell.manifest and (cell.output / "results.json").exists(), cell
     return [json.loads(path.read_text()) for path in (directory / "results.json", cell.output / "results.json")]

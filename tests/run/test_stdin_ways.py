@@ -107,8 +107,9 @@ def test_sessions_over_http(daemon):
     for _ in range(2):
         assert daemon.run(session, CODE, args=GIVEN["args"], stdin=GIVEN["stdin"])["manifest"]["stdout"]["text"] == SAID
     assert daemon.run(session, NONE)["manifest"]["stdout"]["text"] == "[] ''\n"
-    answer = daemon.send(f"{session}/runs", {"code": "pass", "env": {"A": "c"}})
-    assert answer.status in (400, 422) and "is for a session as a whole" in answer.json["detail"], answer
+    shown = "import os\nprint(os.environ['A'])"
+    assert daemon.run(session, shown, env={"A": "c"})["manifest"]["stdout"]["text"] == "c\n"
+    assert daemon.run(session, shown)["manifest"]["stdout"]["text"] == "b\n"
     daemon.request("DELETE", session)
 
 
