@@ -185,7 +185,7 @@ asan-cells: ## whole cells, both sides of the wall under the sanitizers; some la
 	tests/sanitized $(B)/asan-cells
 # Left to the sanitizers: valgrind has no seccomp(2), by which libseccomp asks what the kernel can and loads filters, and it takes the code
 # that PCRE2 compiles, which reads whole vectors, for reads of what is not set. Nor has it openat2(2), and the memory of a process is its own.
-VALGRINDED := $(filter-out %/filter-test %/redact-test %/redact_manifest-test %/sandbox-test %/steps-test %/tool_paths-test %/watch-test,$(TESTS))
+VALGRINDED := $(filter-out %/apply-test %/filter-test %/redact-test %/redact_manifest-test %/sandbox-test %/steps-test %/tool_paths-test %/watch-test,$(TESTS))
 valgrind: $(VALGRINDED:%=%.valgrind) ## unit tests under valgrind
 	@echo "valgrind: clean"
 $(VALGRINDED:%=%.valgrind): %.valgrind: %

@@ -3,6 +3,7 @@
 #define HC_BASE_HASH_H
 
 #include <sodium/crypto_hash_sha256.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HC_SHA256_HEX 65 /* 64 lower-case hex digits and a NUL */
@@ -18,6 +19,9 @@ void hc_hash_hex(struct hc_hash *h, char out[HC_SHA256_HEX]);      /* ends the h
 
 /* The hash of `len` bytes. */
 void hc_sha256_hex(const void *data, size_t len, char out[HC_SHA256_HEX]);
+
+/* Whether the `len` bytes at `text`, which need no NUL, are the 64 lower-case digits of a SHA-256. */
+bool hc_is_sha256_hex(const char *text, size_t len);
 
 /* HMAC-SHA256 with a key of any length. */
 void hc_hmac_hex(const void *key, size_t key_len, const void *data, size_t len, char out[HC_SHA256_HEX]);

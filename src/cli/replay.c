@@ -229,7 +229,7 @@ static int choose_tree(struct replay *r, struct hc_error *err)
 {
     struct hc_tree tree;
     const char *then = hc_json_text(hc_json_member(r->record.root, "tree"), "sha256");
-    bool known = strlen(then) == HC_SHA256_HEX - 1 && !then[strspn(then, "0123456789abcdef")];
+    bool known = hc_is_sha256_hex(then, strlen(then));
     if (!r->tree && known && hc_tree_open(&tree, then, err) == 0) {
         hc_tree_finish(&tree);
         (void)snprintf(r->policy.tree, sizeof r->policy.tree, "%s", then);

@@ -37,11 +37,6 @@ void hc_figure_tell(const char *path, const char *sha256, struct hc_buf *out)
     (void)hc_buf_str(out, "}");
 }
 
-static bool is_sha256(const char *text)
-{
-    return strlen(text) == HC_SHA256_HEX - 1 && strspn(text, "0123456789abcdef") == HC_SHA256_HEX - 1;
-}
-
 int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct hc_error *err)
 {
     struct hc_json j;
@@ -51,7 +46,7 @@ int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct 
     const char *path = hc_json_text(j.root, "path");
     const char *sha256 = hc_json_text(j.root, "sha256");
     bool good = cJSON_IsObject(j.root) && cJSON_GetArraySize(j.root) == 2 && hc_figure_is_path(path) &&
-                is_sha256(sha256);
+                hc_is_sha256_hex(sha256, strlen(sha256));
     if (good) {
         (void)snprintf(out->path, sizeof out->path, "%s", path);
         (void)snprintf(out->sha256, sizeof out->sha256, "%s", sha256);

@@ -61,7 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     (void)hc_buf_add(&line, text, first);
     (void)hc_tools_add_command(&again, line.data ? line.data : "", &(struct hc_error){0});
     hc_tools_finish(&again);
-    if (read_tools(&tools, text, first)) {
+    bool sound = read_tools(&tools, text, first);
+    if (sound) {
         cJSON *json = hc_tools_to_json(&tools), *shim = hc_tools_for_shim(&tools);
         char *printed = cJSON_PrintUnformatted(json);
         require(printed && shim && read_tools(&again, printed, strlen(printed)) &&
@@ -70,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         cJSON_Delete(json);
         cJSON_Delete(shim);
     }
-    if (cut)
+    if (sound && cut)
         try_call(&tools, cut + 1, len - first - 1);
     hc_tools_finish(&tools);
     hc_tools_finish(&again);

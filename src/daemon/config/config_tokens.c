@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TOKENS 4096                /* most tokens: every request's token is compared with all of them */
-#define HEX_DIGITS (HC_SHA256_HEX - 1) /* digits of a token's hash */
+#define MAX_TOKENS 4096 /* most tokens: every request's token is compared with all of them */
 
 struct line {
     const char *name; /* name of the file */
@@ -61,11 +60,6 @@ static struct hc_token *append_token(struct hc_config *c)
     return memset(&c->tokens[c->token_count++], 0, sizeof *c->tokens);
 }
 
-static bool is_digest(const char *text, size_t len)
-{
-    return len == HEX_DIGITS && strspn(text, "0123456789abcdef") >= HEX_DIGITS;
-}
-
 static int parse_line(struct hc_config *c, struct line *l, struct hc_error *err)
 {
     const char *digest, *tenant, *rest;
@@ -75,7 +69,7 @@ static int parse_line(struct hc_config *c, struct line *l, struct hc_error *err)
     size_t digest_len = next_word(l, &digest);
     if (!digest_len)
         return 0;
-    if (!is_digest(digest, digest_len))
+    if (!hc_is_sha256_hex(digest, digest_len))
         return fail_at(l, "expected the SHA-256 of a token, 64 digits 0-9 and a-f, and a tenant", err);
     size_t tenant_len = next_word(l, &tenant);
     if (!tenant_len)
@@ -89,7 +83,7 @@ static int parse_line(struct hc_config *c, struct line *l, struct hc_error *err)
     struct hc_token *t = append_token(c);
     if (!t)
         return hc_fail(err, ENOMEM, "tokens");
-    memcpy(t->sha256, digest, HEX_DIGITS);
+    memcpy(t->sha256, digest, digest_len);
     memcpy(t->tenant, tenant, tenant_len);
     t->line = l->number;
     return 0;
