@@ -205,7 +205,7 @@ $(B)/fuzz/daemon/config/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/config/%.
 $(B)/fuzz/daemon/http/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,http/request queue/tool_answer)
 $(B)/fuzz/batch/entry-fuzz: $(B)/fuzz/obj/batch/entry.o
 # $(call fuzz_one,FLAGS): the target of this rule, its output only if it finds something
-fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { tail -n 30 $(B)/$(@F).log; exit 1; }
+fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { grep -A 12 'ERROR: \|runtime error: ' $(B)/$(@F).log | cut -c 1-160; tail -n 3 $(B)/$(@F).log; exit 1; }
 fuzz_of = $(patsubst %-fuzz,%,$(basename $(@F)))
 seeds_of = $(patsubst $(B)/fuzz/%,src/%/seeds/$(fuzz_of),$(@D))
 fuzz: $(FUZZERS:%=%.fuzz) ## each fuzz target from the seeds beside it, for FUZZ_SECONDS (10)

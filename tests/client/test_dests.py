@@ -239,7 +239,7 @@ def test_a_file_that_is_changed_outside_meanwhile_is_not_lost(tmp_path):
 def test_a_run_that_is_killed_changes_nothing_and_one_that_times_out_what_it_did_until_then(tmp_path):
     fill(tmp_path, 50)
     before = tree_of(tmp_path)
-    with pytest.raises(JobError):
+    with pytest.raises(JobError), pytest.warns(UserWarning, match="they stay as they were"):
         run("import os, shutil, signal\nshutil.rmtree('d1')\nos.kill(os.getpid(), signal.SIGKILL)", ok_dests=["."], policy="none")
     assert tree_of(tmp_path) == before
     with pytest.raises(TimeoutError):
