@@ -29,15 +29,6 @@ void hc_sha256_hex(const void *data, size_t len, char out[HC_SHA256_HEX])
     hc_hash_hex(&h, out);
 }
 
-bool hc_is_sha256_hex(const char *text, size_t len)
-{
-    size_t digits = 0;
-    while (digits < len &&
-           ((text[digits] >= '0' && text[digits] <= '9') || (text[digits] >= 'a' && text[digits] <= 'f')))
-        digits++;
-    return len == HC_SHA256_HEX - 1 && digits == len;
-}
-
 void hc_hmac_hex(const void *key, size_t key_len, const void *data, size_t len, char out[HC_SHA256_HEX])
 {
     crypto_auth_hmacsha256_state state;
