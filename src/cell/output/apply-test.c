@@ -195,6 +195,66 @@ static void what_is_not_what_was_checked_is_put_back(void **state)
     assert_int_equal(mode_of(p, "x/theirs"), 0600);
 }
 
+/* What a commit leaves that was killed, or came to its end, is nothing that another commit stumbles over. */
+static void commit_again(struct place *p, size_t applied)
+{
+    p->applying.applied = p->applying.already = 0;
+    check(p);
+    assert_int_equal(hc_workspace_apply(&p->applying, &p->err), 0);
+    assert_int_equal(p->applying.conflicts, 0);
+    assert_int_equal(p->applying.applied, applied);
+    assert_int_equal(p->applying.already, p->changes->count - applied);
+}
+
+static void a_commit_that_made_a_directory_of_a_file_can_be_repeated(void **state)
+{
+    struct place *p = *state;
+    const struct hc_entry_state dir = {.kind = HC_KIND_DIRECTORY, .mode = 0750};
+    const struct hc_entry_state was = write_file(p->host_fd, "x", "text", 0600);
+    assert_int_equal(mkdirat(p->kept_fd, "x", 0700), 0);
+    const struct hc_entry_state file = write_file(p->kept_fd, "x/file", "text", 0640);
+    add(p, "x", HC_REMOVED, &was, NULL);
+    add(p, "x", HC_ADDED, NULL, &dir);
+    add(p, "x/file", HC_ADDED, NULL, &file);
+    assert_int_equal(unlinkat(p->host_fd, "x", 0), 0);
+    assert_int_equal(mkdirat(p->host_fd, "x", 0700), 0); /* a commit was killed here */
+    commit_again(p, 2);
+    assert_int_equal(mode_of(p, "x"), 0750);
+    assert_int_equal(mode_of(p, "x/file"), 0640);
+    commit_again(p, 0);
+}
+
+static void a_commit_that_made_a_file_of_a_directory_can_be_repeated(void **state)
+{
+    struct place *p = *state;
+    const struct hc_entry_state dir = {.kind = HC_KIND_DIRECTORY, .mode = 0700};
+    assert_int_equal(mkdirat(p->host_fd, "x", 0700), 0);
+    const struct hc_entry_state was = write_file(p->host_fd, "x/file", "text", 0640);
+    const struct hc_entry_state now = write_file(p->kept_fd, "x", "new", 0600);
+    add(p, "x/file", HC_REMOVED, &was, NULL);
+    add(p, "x", HC_REMOVED, &dir, NULL);
+    add(p, "x", HC_ADDED, NULL, &now);
+    assert_int_equal(unlinkat(p->host_fd, "x/file", 0), 0);
+    assert_int_equal(unlinkat(p->host_fd, "x", AT_REMOVEDIR), 0); /* a commit was killed here */
+    commit_again(p, 1);
+    assert_int_equal(mode_of(p, "x"), 0600);
+    commit_again(p, 0);
+}
+
+/* Not all that has the name of what was removed is what the program left there. */
+static void somebody_elses_file_is_no_repeated_commit(void **state)
+{
+    struct place *p = *state;
+    const struct hc_entry_state dir = {.kind = HC_KIND_DIRECTORY, .mode = 0700};
+    const struct hc_entry_state now = write_file(p->kept_fd, "x", "new", 0600);
+    (void)write_file(p->host_fd, "x", "old", 0600);
+    add(p, "x", HC_REMOVED, &dir, NULL);
+    add(p, "x", HC_ADDED, NULL, &now);
+    hc_changes_sort(p->changes);
+    assert_int_equal(hc_workspace_check(&p->applying, &p->err), 0);
+    assert_int_equal(p->applying.conflicts, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
 
 int main(void)
@@ -205,6 +265,9 @@ int main(void)
         TEST(no_directory_is_removed_for_its_name),
         TEST(what_is_not_what_was_checked_is_put_back),
         TEST(new_directories_get_their_modes_and_what_is_in_them),
+        TEST(a_commit_that_made_a_directory_of_a_file_can_be_repeated),
+        TEST(a_commit_that_made_a_file_of_a_directory_can_be_repeated),
+        TEST(somebody_elses_file_is_no_repeated_commit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,40 @@ static bool is_removed(const struct hc_applying *a, const char *path)
     return a->of->count && bsearch(path, a->of->list, removed_count(a->of), sizeof *a->of->list, backwards);
 }
 
+static int forwards(const void *path, const void *change)
+{
+    return strcmp(path, ((const struct hc_change *)change)->path);
+}
+
+/* The change by which the program made something of this path; NULL: it has not. */
+static const struct hc_change *find_added(const struct hc_applying *a, const char *path)
+{
+    size_t removed = removed_count(a->of);
+    const struct hc_change *c =
+        removed < a->of->count
+            ? bsearch(path, a->of->list + removed, a->of->count - removed, sizeof *a->of->list, forwards)
+            : NULL;
+    return c && c->change == HC_ADDED ? c : NULL;
+}
+
+static bool is_added_dir(const struct hc_applying *a, const char *path)
+{
+    const struct hc_change *c = find_added(a, path);
+    return c && c->now.kind == HC_KIND_DIRECTORY;
+}
+
+/* Has an earlier commit, which may not have come to its end, already put there what the program left in the
+ * place of what it removed? A directory gets its mode last. */
+static bool is_replaced(const struct hc_applying *a, const struct hc_change *c,
+                        const struct hc_entry_state *there)
+{
+    const struct hc_change *added = c->change == HC_REMOVED ? find_added(a, c->path) : NULL;
+    if (!added || there->kind == c->was.kind)
+        return false;
+    return (there->kind == HC_KIND_DIRECTORY && added->now.kind == HC_KIND_DIRECTORY) ||
+           is_as(there, &added->now);
+}
+
 /* Is there something in the directory that was not in the copy, and so was not removed by the program? */
 static bool has_others(const struct hc_applying *a, int dir, const char *name, const char *path)
 {
@@ -151,7 +185,7 @@ static const char *find_conflict(const struct hc_applying *a, const struct hc_ch
         return "it cannot be read, or is no file any more";
     if (c->change == HC_ADDED && is_removed(a, c->path) && state.kind != c->now.kind)
         return NULL; /* what is there goes first, and was looked at as such */
-    seen->done = c->change != HC_REMOVED && is_as(&state, &c->now);
+    seen->done = c->change == HC_REMOVED ? is_replaced(a, c, &state) : is_as(&state, &c->now);
     if (seen->done)
         return NULL;
     if (c->change == HC_ADDED && state.kind == HC_KIND_DIRECTORY && c->now.kind == HC_KIND_DIRECTORY)
@@ -179,21 +213,6 @@ static bool is_kept(const struct hc_applying *a, const struct hc_change *c)
 static bool needs_content(const struct hc_change *c)
 {
     return (c->change == HC_ADDED || c->change == HC_CHANGED) && c->now.kind == HC_KIND_FILE;
-}
-
-static int forwards(const void *path, const void *change)
-{
-    return strcmp(path, ((const struct hc_change *)change)->path);
-}
-
-static bool is_added_dir(const struct hc_applying *a, const char *path)
-{
-    size_t removed = removed_count(a->of);
-    const struct hc_change *c =
-        removed < a->of->count
-            ? bsearch(path, a->of->list + removed, a->of->count - removed, sizeof *a->of->list, forwards)
-            : NULL;
-    return c && c->change == HC_ADDED && c->now.kind == HC_KIND_DIRECTORY;
 }
 
 /* The directory of a path could not be opened, with this errno: why that is a conflict; NULL: it is none, as
