@@ -207,6 +207,18 @@ def test_what_is_trusted(show):
     assert show("allow({_MethT:['echo3']})\nawait pyrun(\"t.echo3()\")") == ("hi", "")
 
 
+def test_the_magic_shows_the_lines_of_the_cell(show):
+    """An exception is shown with the code's own lines, not with those of the package, and with nothing that controls a terminal."""
+    show("create_pyrun_magic()")
+    with pytest.raises(AssertionError) as failed:
+        show("%%py\nfirst = 1\nfirst / 0")
+    shown = str(failed.value)
+    assert "    first / 0" in shown and "line 2" in shown and "ZeroDivisionError: division" in shown and "notebook.py" not in shown
+    with pytest.raises(AssertionError) as failed:
+        show("%%py\nraise ValueError(chr(27) + '[2J')")
+    assert "ValueError: \\\\x1b[2J" in str(failed.value)
+
+
 PLOT = """%%py
 fig, ax = plt.subplots(figsize=(3,2), dpi=100)
 ax.plot([1,2,1], label='Triangle')

@@ -6,8 +6,11 @@ import collections
 import datetime
 import decimal
 import inspect
+import json
+import math
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -122,6 +125,30 @@ def test_the_cell_has_what_libraries_have(ask):
 
 
 # ---- stand-ins ----
+
+def test_methods_that_are_functions_of_a_library_are_the_cells_own(ask):
+    """random.choice and its like are methods of one object of their module."""
+    assert ask("[choice([7]), isinstance(uniform(0, 1), float)]", {"choice": random.choice, "uniform": random.uniform}) == [7, True]
+
+
+def test_what_a_library_defines_in_a_private_module_is_known_by_its_public_name(monkeypatch):
+    """Python 3.13 defines Path in pathlib._local; code, policies and cells know it as pathlib.Path."""
+    outer, inner = types.ModuleType("outer_of_test"), types.ModuleType("outer_of_test._inner")
+    outer.Place = inner.Place = type("Place", (), {"__module__": inner.__name__, "method": lambda self: 1})
+    inner.Hidden = type("Hidden", (), {"__module__": inner.__name__})
+    for module in (outer, inner):
+        module.__file__ = "/usr/lib/python3/dist-packages/outer.py"
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert standins._place(outer.Place) == ("outer_of_test", "Place")
+    assert standins._place(inner.Hidden) == ("outer_of_test._inner", "Hidden")
+    registry.allow_write({"outer_of_test.Place.method": notebook.PosAllowPolicy(0, "to")})
+    assert registry.policies_for(outer.Place, "method") and registry.type_name(outer.Place) == "outer_of_test.Place"
+
+
+def test_libraries_are_known_in_python_39_too(monkeypatch):
+    monkeypatch.delattr(sys, "stdlib_module_names")
+    assert all(map(standins.is_library, (sys, json, math))) and not standins.is_library(sys.modules[__name__])
+
 
 def test_methods_that_are_allowed_are_called_in_the_callers_process(ask, shop):
     g = {"shop": shop, "Shop": Shop}

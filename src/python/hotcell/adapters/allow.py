@@ -389,6 +389,17 @@ def _has_place(fn: Any) -> bool:
     return "<" not in getattr(fn, "__qualname__", "<")
 
 
+def public_module(thing: Any) -> Optional[str]:
+    """The module that users know a class or function by: "pathlib" for what Python 3.13 defines in pathlib._local."""
+    module = getattr(thing, "__module__", None)
+    if not isinstance(module, str) or "._" not in module:
+        return module if isinstance(module, str) else None
+    outer = module.partition("._")[0]
+    known = getattr(sys.modules.get(outer), getattr(thing, "__qualname__", "").partition(".")[0], None)
+    inner = getattr(sys.modules.get(module), getattr(thing, "__qualname__", "").partition(".")[0], None)
+    return outer if known is not None and known is inner else module
+
+
 def _owner(fn: Any) -> Any:
     """The owner of a callable: the class of a method, the module of a function or class."""
     bound = getattr(fn, "__self__", None)
@@ -396,7 +407,7 @@ def _owner(fn: Any) -> Any:
         return bound if isinstance(bound, type) else type(bound)
     if getattr(fn, "__objclass__", None) is not None:
         return fn.__objclass__
-    module = sys.modules.get(getattr(fn, "__module__", None) or "builtins")
+    module = sys.modules.get(public_module(fn) or "builtins")
     path = getattr(fn, "__qualname__", "").split(".")[:-1]
     owner: Any = module
     for part in path:
@@ -430,7 +441,7 @@ def _keys_of(owner: Any) -> Iterator[Any]:
         owner = type(owner)
     if isinstance(owner, type):
         for base in inspect.getmro(owner):
-            yield from (base, f"{base.__module__}.{base.__qualname__}", base.__qualname__)
+            yield from (base, f"{public_module(base)}.{base.__qualname__}", base.__qualname__)
         return
     yield owner
     module = owner.__name__
@@ -517,7 +528,7 @@ class AllowChecked:
 
 def _policies_of_making(kind: type) -> Optional[List[AllowPolicy]]:
     """None unless `__init__` or ... of this very class is allowed: its methods may be allowed for objects that the caller has made."""
-    keys = (kind, f"{kind.__module__}.{kind.__qualname__}", kind.__qualname__)
+    keys = (kind, f"{public_module(kind)}.{kind.__qualname__}", kind.__qualname__)
     hits = [found for key in keys if (found := _name_in("__init__", __pytools__.get(key, ())))]
     return [policy for _, policies in hits for policy in policies] if hits else None
 
@@ -636,5 +647,5 @@ _write_types: List[type] = [dict, list, SimpleNamespace]
 
 def type_name(kind: type) -> str:
     """The name of a type in a policy."""
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return kind.__name__ if kind.__module__ == "builtins" else f"{public_module(kind)}.{kind.__qualname__}"
 

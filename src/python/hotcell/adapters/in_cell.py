@@ -42,7 +42,7 @@ def other(value):
     for base in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset):
         if issubclass(kind, base):
             return (None, base(value))
-    if any(each.__module__ == "pathlib" and each.__name__ == "PosixPath" for each in kind.__mro__):
+    if any(each.__module__ in ("pathlib", "pathlib._local") and each.__name__ == "PosixPath" for each in kind.__mro__):
         import pathlib
         return (None, pathlib.PosixPath(str(value)))
     raise TypeError(f"a {kind.__name__} of the cell's cannot be sent to the caller")

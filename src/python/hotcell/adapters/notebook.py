@@ -428,6 +428,14 @@ def _show_figures(result: Result) -> None:
             shell.display_pub.publish(data={"image/png": data, "text/plain": figure.path}, metadata={})
 
 
+def _show_own_lines(error: Exception) -> None:
+    """Let IPython show the traceback of the cell's code, in the place of this package's own lines."""
+    told = getattr(error, "cell_traceback", None)
+    if isinstance(told, str) and told.strip():
+        shown = ["".join(each if each.isprintable() or each == "\t" else f"\\x{ord(each):02x}" for each in line) for line in told.rstrip().split("\n")]
+        error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]
+
+
 def create_pyrun_magic(shell: Any = None, pyrun: Optional[RunPython] = None) -> None:
     """Register %%py, which runs a cell's code, and %py -o, which returns the runner."""
     if shell is None:
@@ -439,7 +447,11 @@ def create_pyrun_magic(shell: Any = None, pyrun: Optional[RunPython] = None) -> 
         if line.strip() == "-o":
             return runner
         code = line if cell is None else cell
-        return run_to_end(runner(code)) if code.strip() else None
+        try:
+            return run_to_end(runner(code)) if code.strip() else None
+        except Exception as error:
+            _show_own_lines(error)
+            raise
 
     shell.register_magic_function(py, "line_cell", "py")
 

@@ -16,6 +16,7 @@ import json
 import os
 import pkgutil
 import sys
+import sysconfig
 import textwrap
 import threading
 from collections import abc, defaultdict, deque
@@ -28,7 +29,7 @@ from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Opti
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
 from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, allows_within, asks_before_denial, default_write_types, explicit_names, is_tool,
-                    method_owner, policies_for, registered_name, registry_state)
+                    method_owner, policies_for, public_module, registered_name, registry_state)
 
 # What the one tool of a cell may do; the job's own time comes first.
 BOUNDS: Dict[str, Any] = {"calls": 10000, "timeout": "1h", "argument_size": "1M", "result_size": "16M"}
@@ -41,6 +42,7 @@ LONGEST_DOC = 4000     # characters
 MOST_WITHIN = 100000   # values within a container that comes back as a reference
 DATA_TYPES = (bool, int, float, complex, str, list, tuple, dict, set, frozenset)  # built-in types that may be arguments
 FOLDERS = ("/dist-packages/", "/site-packages/")
+OWN_FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib"))  # of Python's own modules
 # Libraries whose functions reach what a cell does not have: files of the host, processes, networks. Of these, a function that was
 # allowed by its name is the caller's; of all other libraries that the cell has, every function is the cell's own.
 REACHING = {"os", "posix", "shutil", "subprocess", "socket", "ssl", "http", "urllib", "ftplib", "smtplib", "webbrowser", "requests", "httpx",
@@ -484,20 +486,27 @@ def is_library(module: ModuleType) -> bool:
     if top == "__main__":
         return False
     file = getattr(module, "__file__", None) or ""
-    return top in getattr(sys, "stdlib_module_names", sys.builtin_module_names) or any(folder in file for folder in FOLDERS)
+    of_python = getattr(sys, "stdlib_module_names", None)
+    if of_python is None:  # Python 3.9
+        return top in sys.builtin_module_names or file.startswith(OWN_FOLDERS) or any(folder in file for folder in FOLDERS)
+    return top in of_python or any(folder in file for folder in FOLDERS)
 
 
 def _place(value: Any) -> Optional[Tuple[str, str]]:
     """The module and path of a class or function of a library, None for another: for what those do not lead to, too."""
-    module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    module, path = public_module(value), getattr(value, "__qualname__", None)
     if module is None and isinstance(getattr(value, "__self__", None), ModuleType):
         module = value.__self__.__name__
     if not isinstance(module, str) or not isinstance(path, str) or module not in sys.modules or not is_library(sys.modules[module]):
         return None
-    found: Any = sys.modules[module]
-    for part in path.split("."):
-        found = getattr(found, part, None)
-    return (module, path) if found is value else None
+    own = getattr(value, "__name__", None)
+    for each in (path, own) if inspect.ismethod(value) else (path,):  # random.choice is a method of an object of its module's
+        found: Any = sys.modules[module]
+        for part in each.split(".") if isinstance(each, str) else ():
+            found = getattr(found, part, None)
+        if found is value:
+            return module, each
+    return None
 
 
 def _of_cell(module: str, path: str, own: Dict[str, Any], to: Mapping[str, Any], names: Iterable[str] = ()) -> Dict[str, Any]:
