@@ -74,10 +74,14 @@ def test_python_knows_place_and_hint(base_tree):
     ("open('data.csv')", "The job has no inputs. The working directory is empty."),
     ("open('a.txt', 'w').close(); open('data.csv')", "The job has no inputs. Files in the working directory: a.txt."),
     ("import os\nos.mkdir('d'); os.chdir('d'); open('data.csv')", "The job has no inputs. The working directory is empty."),
+    ("open('/output/x/y.txt', 'w')", "There is no directory /output/x; to write there, make it with os.makedirs('/output/x'). The job has no inputs."),
+    ("open('x/y.txt')", "There is no directory x; to write there, make it with os.makedirs('x'). The job has no inputs."),
+    ("import os\nos.mkdir('x')\nopen('/output/x/y.txt')", "The job has no inputs. Files in the working directory: x."),
+    ("open('/nowhere/y.txt')", "The job has no inputs. The working directory is empty."),
     ("bytearray(10**11)", "limits.memory is 256M, which the sender of the job sets with --memory."),
     ("from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor().submit(print)", "There are no other processes in the cell"),
     ("import urllib.parse, asyncio\nasyncio.run(asyncio.open_connection('127.0.0.1', 80))", "Network is off in this policy; pass data with --input."),
-], ids=range(10))
+], ids=range(14))
 def test_hints_say_what_there_is(base_tree, code, hint):
     result = cells.run(code)
     assert result.manifest["status"] in ("error", "memory")
@@ -91,6 +95,15 @@ def test_hints_say_what_there_is(base_tree, code, hint):
 ])
 def test_limits_of_files_are_named(user, option, place, hint):
     result = cells.run(f"open('{place}/x', 'wb').write(b'x' * (1 << 20))", option, user=user)
+    assert last_line(result) == "hint: " + hint
+
+
+@pytest.mark.parametrize("option, place, hint", [
+    ("--output-files=64", "/output", "/output may have no more files: limits.output_files, which the sender of the job sets with --output-files."),
+    ("--tmp-files=64", "/tmp", "/tmp may have no more files: limits.tmp_files, which the sender of the job sets with --tmp-files."),
+])
+def test_limits_of_the_number_of_files_are_named(base_tree, option, place, hint):
+    result = cells.run(f"for i in range(200):\n    open(f'{place}/{{i}}', 'w').close()", option)
     assert last_line(result) == "hint: " + hint
 
 

@@ -14,29 +14,36 @@ void hc_advice_prepare(const struct hc_handover_job *job)
     given = job;
 }
 
-/* Adds one limit: its value, and the words that raise it. */
-static int add_limit(PyObject *all, const char *name, const char *flag, int64_t bytes)
+/* Adds one limit: its value as text, or NULL where only its name is known here, and the words that raise it.
+ */
+static int add_row(PyObject *all, const char *name, const char *flag, const char *value)
 {
     const struct hc_interface *as = hc_words_interface();
-    char value[32];
-    (void)hc_format_size(bytes, value, sizeof value);
     hc_autopy *row = as->before_limit
-                         ? Py_BuildValue("sN", value,
+                         ? Py_BuildValue("zN", value,
                                          PyUnicode_FromFormat("%s%s%s", as->before_limit,
                                                               as->flags ? flag : name, as->after_limit))
-                         : Py_BuildValue("sO", value, Py_None);
+                         : Py_BuildValue("zO", value, Py_None);
     return row ? PyDict_SetItemString(all, name, row) : -1;
 }
 
-/* New reference: a dict, name of a limit -> (value, the words that raise it or None). */
+static int add_limit(PyObject *all, const char *name, const char *flag, int64_t bytes)
+{
+    char value[32];
+    (void)hc_format_size(bytes, value, sizeof value);
+    return add_row(all, name, flag, value);
+}
+
+/* New reference: a dict, name of a limit -> (value or None, the words that raise it or None). */
 static PyObject *limits(void)
 {
     struct rlimit file;
     hc_autopy *all = PyDict_New();
     if (!all || add_limit(all, "memory", "memory", given->memory) < 0 ||
-        add_limit(all, "tmp", "tmp-size", given->tmp) < 0)
+        add_limit(all, "tmp", "tmp-size", given->tmp) < 0 || add_row(all, "tmp_files", "tmp-files", NULL) < 0)
         return NULL;
-    if (given->output && add_limit(all, "output", "output-size", given->output) < 0)
+    if (given->output && (add_limit(all, "output", "output-size", given->output) < 0 ||
+                          add_row(all, "output_files", "output-files", NULL) < 0))
         return NULL;
     if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY &&
         add_limit(all, "file", "file-size", (int64_t)file.rlim_cur) < 0)
