@@ -271,6 +271,15 @@ def test_a_misspelt_argument_is_named_with_the_right_one(daemon):
             call()
 
 
+def test_arguments_that_a_session_has_as_a_whole_or_not_at_all(base_tree):
+    with hotcell.Session(tree="base") as session:
+        for name, advice in (("tools", "give it to Session"), ("memory", "give it to Session"), ("dirs", "sessions have no directories of the host"),
+                             ("workdir", "sessions have no directories of the host"), ("timeot", "did you mean 'timeout'")):
+            with pytest.raises(TypeError, match=rf"run\(\) got an unexpected argument '{name}': .*{advice}"):
+                session.run("1", **{name: []})
+        assert session.run("1").value == 1
+
+
 def test_a_missing_token_is_a_problem_of_its_own(base_tree):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

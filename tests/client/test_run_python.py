@@ -614,6 +614,9 @@ def test_who_denies_can_be_overruled_by_the_caller():
         assert fetched == ["https://example.org/a", "https://other.org/"]
         with pytest.raises(PermissionError, match=r"URL 'https://other.org/' not allowed; permitted: \['example.org'\]"):
             asyncio.run(runner("fetch('https://other.org/')"))
+        with pytest.raises(PermissionError, match=r"its scheme is 'http'; permitted: \['https'\]"):
+            asyncio.run(runner("fetch('http://example.org/')"))
+        del asked[-1]
         info = asked[-1]
         assert (info.event, info.call.name, info.call.args, dict(info.data)) == ("tool", "fetch", ("https://other.org/",), {"ok_urls": ["example.org"]})
         asyncio.run(runner("fetch('https://other.org/')", data={"ok_urls": [".org"]}))  # data of this run

@@ -186,11 +186,12 @@ class Session:
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
-            on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None) -> Run:
-        """Run `code` in the state that earlier runs left. Parameters as of hotcell.run; `limits` of time and output only; the
-        variables of `env` are there for this run only. `on_input` is called with the prompt each time that the program calls
-        input(), and returns the line, or None for the end of input; without it input() reads `input`. The time until it
-        returns counts as the run's.
+            on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None, **other: Any) -> Run:
+        """Run `code` in the state that earlier runs left. Parameters as of hotcell.run, without those that are given to the
+        session as a whole, such as `tools`, `policy` and `memory`, and without `dirs` and `workdir`, which sessions do not have:
+        TypeError. `limits` of time and output only; the variables of `env` are there for this run only. `on_input` is called with
+        the prompt each time that the program calls input(), and returns the line, or None for the end of input; without it
+        input() reads `input`. The time until it returns counts as the run's.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
@@ -199,7 +200,7 @@ class Session:
         Ctrl-C in the main thread, or an exception of `on_event`, interrupts the run: it is raised when the run has ended, and
         the session goes on. A second ctrl-C ends the session.
         """
-        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env)
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, **other)
         if on_input is not None:
             spec["interactive"] = True
         with self._turn.taken():
@@ -560,6 +561,19 @@ class AsyncSession:
         await self.close()
 
 
+RUN_ARGUMENTS = ("code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "on_input", "check")
+# Arguments of hotcell.run that are given to a session, and those that no session has.
+WITH_SESSION = ("policy", "tree", "memory", "seed", "guard", "tenant", "job_id", "labels", "sign", "tools", "output_dir", "binary")
+WITHOUT_SESSION = ("dirs", "workdir")
+
+
+def advice_for(name: str) -> str:
+    """What to do about an argument of hotcell.run that a run of a session does not take; "" for another."""
+    if name in WITHOUT_SESSION:
+        return "sessions have no directories of the host; copy files into the session with Session.files, or use hotcell.run"
+    return "it is for a session as a whole: give it to Session" if name in WITH_SESSION else ""
+
+
 def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
@@ -567,8 +581,7 @@ def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optio
     """The request for a run, see hotcell-session(1). InputError for inputs that are not valid, TypeError for an argument that
     a run does not take."""
     for name in other:
-        raise unexpected("run", name, {"code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "on_input", "check"},
-                         "it is for a session as a whole" if name in ("policy", "tree", "memory", "seed", "labels", "tools") else "")
+        raise unexpected("run", name, RUN_ARGUMENTS, advice_for(name))
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
             "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
     given = {} if input is None else {"stdin": stdin_of(input)}

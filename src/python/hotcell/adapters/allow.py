@@ -98,7 +98,8 @@ class OpenWritePolicy(AllowPolicy):
 
 
 class UrlPolicy(AllowPolicy):
-    """One argument is a URL whose host must be one of run_data()["ok_urls"]: a host, or .domain with all below it."""
+    """One argument is a URL of one of `schemes` whose host must be one of run_data()["ok_urls"]: a host, or .domain with all
+    below it."""
 
     def __init__(self, pos: int = 0, kw: Optional[str] = "url", schemes: Sequence[str] = ("https",)) -> None:
         self.pos, self.kw, self.schemes = pos, kw, tuple(schemes)
@@ -114,8 +115,10 @@ class UrlPolicy(AllowPolicy):
             host, _ = (parts.hostname or "").rstrip("."), parts.port
         except ValueError:
             odd, host, parts = True, "", urlsplit("")
+        if not odd and host and parts.scheme not in self.schemes:
+            raise PermissionError(f"URL {url!r} not allowed: its scheme is {parts.scheme!r}; permitted: {list(self.schemes)}")
         fits = any(host == ok or ok.startswith(".") and (host.endswith(ok) or host == ok[1:]) for ok in permitted)
-        if odd or not host or parts.scheme not in self.schemes or not fits:
+        if odd or not host or not fits:
             raise PermissionError(f"URL {url!r} not allowed; permitted: {permitted}")
 
 

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import stat
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
@@ -92,6 +93,7 @@ class Dests:
             root = _Root(path, path if own else f"/mnt/hotcell-{number}")
             self._roots.append(root)
             if not os.path.isdir(path):  # the code may make it
+                warnings.warn(f"ok_dests: there is no directory {path}; it is made if the code writes there", stacklevel=4)
                 root.source = str(Path(self._staging.path, f"new{number}"))
                 os.mkdir(root.source)
                 continue
