@@ -7,6 +7,7 @@
 #include "cli/cancel.h"
 #include "cli/request.h"
 #include "client/remote.h"
+#include "manifest/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +80,27 @@ static void say_changes(const struct hc_manifest *m)
     }
 }
 
-#define GUESTS_TOLD 3 /* warnings of the program's process that are printed */
+#define GUESTS_TOLD         3    /* warnings of the program's process that are printed */
+#define GUEST_WARNING_SHOWN 1000 /* most bytes of one of them */
+
+/* The warnings in the report of a program that ran on this host. The manifest of a daemon has them already.
+ */
+static void say_reported_warnings(const char *report)
+{
+    cJSON *all = NULL;
+    const cJSON *warning;
+    struct hc_error ignored;
+    int told = 0;
+    if (hc_guest_report_check(report, strlen(report), &all, &ignored) == 0)
+        cJSON_ArrayForEach(warning, all)
+        {
+            if (told++ == GUESTS_TOLD)
+                break;
+            hc_plain_line(warning->valuestring);
+            hc_warn("guest: %.*s", GUEST_WARNING_SHOWN, warning->valuestring);
+        }
+    cJSON_Delete(all);
+}
 
 /* Prints the first warnings of the program's process, such as of a table that it could not read. The manifest
  * has all. */
@@ -92,6 +113,8 @@ static void say_guests_warnings(const struct hc_manifest *m)
             hc_warn("%s", m->warnings[i]);
             told++;
         }
+    if (!told && m->guest)
+        say_reported_warnings(m->guest);
 }
 
 /* Prints how the job ended, unless the program's own output has shown it. */

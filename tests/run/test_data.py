@@ -163,6 +163,7 @@ def test_tables_that_pandas_cannot_read_are_paths(scientific, here, name, conten
     warning, = result.manifest["warnings"]
     assert warning.startswith(f"guest: data is the path of the file, as pandas cannot read {path} as it is: "), warning
     assert warning.endswith(f"To read it: {read}"), warning
+    assert result.stderr == f"hotcell: {warning}\n"
     assert "data" not in result.manifest["guest"]["columns"]
 
 
