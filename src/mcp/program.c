@@ -132,15 +132,32 @@ static int bound_inputs(const struct hc_mcp *m, const cJSON *files, const cJSON 
 
 /* ---- the job's specification, from the client's arguments ---- */
 
-/* The variable's name for a file: "sales" for "sales.csv". NULL: the file's name is invalid. */
-static const char *variable_of(const char *file, char out[72])
+/* May a client call a file so? As a written one, and blanks within are fine, too. */
+static bool is_file_name(const char *file)
 {
-    size_t len = strcspn(file, ".");
-    if (strlen(file) > HC_STORE_NAME || len > 64 || strchr(file, '/') ||
-        (file[len] && strchr(file + len + 1, '.')))
+    char plain[HC_STORE_NAME + 1];
+    size_t len = strlen(file);
+    if (len == 0 || len > HC_STORE_NAME || file[0] == ' ' || file[len - 1] == ' ')
+        return false;
+    for (size_t i = 0; i <= len; i++)
+        plain[i] = (char)(file[i] == ' ' ? '_' : file[i]);
+    return hc_store_bad_name(plain) == NULL;
+}
+
+/* The variable's name for a file: "sales" for "sales.csv", "q3_sales" for "q3-sales.csv", and "file_2026" for
+ * "2026.csv". NULL: the file's name is invalid, or too long for one. */
+static const char *variable_of(const char *file, char out[HC_STORE_NAME + 8])
+{
+    char stem[HC_STORE_NAME + 1];
+    const char *dot = strrchr(file, '.');
+    if (!is_file_name(file))
         return NULL;
-    (void)snprintf(out, 72, "%.*s", (int)len, file);
-    return hc_is_identifier(out) && hc_store_bad_name(file) == NULL ? out : NULL;
+    (void)snprintf(stem, sizeof stem, "%.*s", dot ? (int)(dot - file) : HC_STORE_NAME, file);
+    for (char *at = stem; *at; at++)
+        if (strchr(" .-", *at))
+            *at = '_';
+    (void)snprintf(out, HC_STORE_NAME + 8, "%s%s", hc_is_identifier(stem) ? "" : "file_", stem);
+    return hc_is_identifier(out) && strlen(out) <= 64 ? out : NULL;
 }
 
 static void add_input(const struct hc_mcp *m, const char *run, const char *variable, const char *name,
@@ -157,14 +174,14 @@ static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJS
     const cJSON *file;
     cJSON_ArrayForEach(file, files)
     {
-        char variable[72];
+        char variable[HC_STORE_NAME + 8];
         hc_autobuf bytes = {0};
         const char *bad = hc_mcp_content(file, &bytes);
         if (!variable_of(file->string, variable))
-            return hc_fail_as(
-                err, HC_EXIT_DATA, 0,
-                "files: '%.80s': expected NAME or NAME.EXT, NAME being a Python name, such as \"sales.csv\"",
-                file->string);
+            return hc_fail_as(err, HC_EXIT_DATA, 0,
+                              "files: '%.80s': expected a file name of at most 64 letters, digits, blanks, "
+                              "'.', '_' and '-', such as \"sales.csv\"",
+                              file->string);
         if (bad)
             return hc_fail_as(err, HC_EXIT_DATA, 0, "files: %s: %s", file->string, bad);
         if (hc_json_member(inputs, variable))

@@ -48,22 +48,24 @@ static const struct tool tools[] = {
      "expression, its figures as images, and the files that it left in /output. Each call starts from "
      "nothing: variables of earlier calls are gone; keep what is needed in files.",
      .card = true, .output = hc_run_schema, .call = hc_tool_run_python,
-     .args = {{"code", ARG_STRING, true, "The program.", NULL},
-              {"vars", ARG_OBJECT, false, "Variables of the program: name and JSON value.", NULL},
-              {"stdin", ARG_STRING, false, "What the program reads from sys.stdin and by input().", NULL},
-              {"args", ARG_TEXTS, false, "Arguments of the program, sys.argv[1:].", "{\"type\":\"string\"}"},
-              {"env", ARG_OBJECT, false, "Environment variables of the program.", "{\"type\":\"string\"}"},
-              {"files", ARG_OBJECT, false,
-               "Data that comes with the call: NAME.EXT and its text, or {\"base64\": ...}. NAME has to be a "
-               "Python name. Each stands in /input, and is there as the variable NAME: .csv, .json and "
-               ".jsonl as pandas data frames, .npy and .npz as arrays, anything else as the path.",
-               CONTENT},
-              {"inputs", ARG_OBJECT, false,
-               "Files that are kept here as data: variable name and path, such as \"run-1/table.csv\" or "
-               "\"files/sales.csv\". They are loaded as those of 'files'.",
-               "{\"type\":\"string\"}"},
-              {"timeout", ARG_NUMBER, false,
-               "Seconds that the program may take, if less than the policy allows.", NULL}}},
+     .args =
+         {{"code", ARG_STRING, true, "The program.", NULL},
+          {"vars", ARG_OBJECT, false, "Variables of the program: name and JSON value.", NULL},
+          {"stdin", ARG_STRING, false, "What the program reads from sys.stdin and by input().", NULL},
+          {"args", ARG_TEXTS, false, "Arguments of the program, sys.argv[1:].", "{\"type\":\"string\"}"},
+          {"env", ARG_OBJECT, false, "Environment variables of the program.", "{\"type\":\"string\"}"},
+          {"files", ARG_OBJECT, false,
+           "Data that comes with the call: NAME.EXT and its text, or {\"base64\": ...}. Each is there as a "
+           "file of its own name, and as the variable NAME (q3_sales for q3-sales.csv, file_2026 for "
+           "2026.csv): .csv, .json and .jsonl as pandas data frames, .npy and .npz as arrays, anything else "
+           "as the path.",
+           CONTENT},
+          {"inputs", ARG_OBJECT, false,
+           "Files that are kept here as data: variable name and path, such as \"run-1/table.csv\" or "
+           "\"files/sales.csv\". They are loaded as those of 'files'.",
+           "{\"type\":\"string\"}"},
+          {"timeout", ARG_NUMBER, false, "Seconds that the program may take, if less than the policy allows.",
+           NULL}}},
     {"session_open", "Open a session",
      "Open a session: a cell whose interpreter keeps variables, imports and files from one session_run to "
      "the next, for work in steps. At most 4 are open at once; close them. The same rules and limits hold as "

@@ -211,6 +211,12 @@ def test_files_and_inputs(server):
     assert not list((kept(server) / "given").iterdir())
 
 
+def test_a_file_has_its_own_name_and_a_variable_that_python_takes(server):
+    files = {"q3-sales v1.2.txt": "one", "2026.txt": "two", "class.txt": "three", "plain.txt": "four"}
+    code = f"print([open(name).read() for name in {list(files)!r}], [open(each).read() for each in (q3_sales_v1_2, file_2026, file_class, plain)])"
+    assert str([*files.values()]) * 2 in text(server.tool("run_python", code=code, files=files)).replace("] [", "][")
+
+
 @pytest.mark.parametrize("arguments, says", [
     ({}, "code"),
     ({"code": 7}, "expected a string, got a number"),
@@ -219,8 +225,11 @@ def test_files_and_inputs(server):
     ({"code": "1", "vars": {"1x": 1}}, "1x"),
     ({"code": "1", "timeout": 0}, "more than 0"),
     ({"code": "1", "timeout": 1e9}, "at most"),
-    ({"code": "1", "files": {"../x.csv": ""}}, "Python name"),
-    ({"code": "1", "files": {"a b.csv": ""}}, "Python name"),
+    ({"code": "1", "files": {"../x.csv": ""}}, "expected a file name"),
+    ({"code": "1", "files": {" b.csv": ""}}, "expected a file name"),
+    ({"code": "1", "files": {"a\nb.csv": ""}}, "expected a file name"),
+    ({"code": "1", "files": {f"{'a' * 65}.csv": ""}}, "expected a file name"),
+    ({"code": "1", "files": {"a-b.csv": "", "a b.txt": ""}}, "'a_b'"),
     ({"code": "1", "files": {"a.csv": 1}}, "base64"),
     ({"code": "1", "files": {"a.csv": {"base64": "???"}}}, "base64"),
     ({"code": "1", "files": {"a.csv": {"base64": "AAAA", "x": 1}}}, "base64"),
@@ -495,7 +504,7 @@ def test_sessions_are_apart_and_bounded(session):
 
 def test_a_session_that_cannot_be_opened(server):
     assert "could not be opened" in server.refusal("session_open", files={"d.npy": "no array"})
-    assert "Python name" in server.refusal("session_open", files={"a b": ""})
+    assert "expected a file name" in server.refusal("session_open", files={"a/b": ""})
     assert text(server.tool("session_open")) == "session-3 is open"
 
 
