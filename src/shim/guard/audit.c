@@ -102,9 +102,9 @@ static int refuse_unless(bool allowed, const struct event *e)
 
 /* Modules that open files on behalf of their callers. */
 static const char *const opening_modules[] = {
-    "io",        "_pyio",    "codecs",    "pathlib",  "gzip",      "bz2", "lzma", "_compression",
-    "zipfile",   "tarfile",  "shutil",    "os",       "tempfile",  "csv", "dbm/", "shelve",
-    "fileinput", "tokenize", "linecache", "sqlite3/", "zipimport", NULL,
+    "io",           "_pyio",   "codecs",    "pathlib",  "pathlib/",  "gzip",     "bz2",       "lzma",
+    "_compression", "zipfile", "zipfile/",  "tarfile",  "shutil",    "os",       "tempfile",  "csv",
+    "dbm/",         "shelve",  "fileinput", "tokenize", "linecache", "sqlite3/", "zipimport", NULL,
 };
 
 static PyObject *argument(const struct event *e, Py_ssize_t at)
@@ -376,6 +376,16 @@ static int judge_thread(const struct event *e)
     return refuse_unless(hc_threads_allowed(), e);
 }
 
+/* threading.settrace_all_threads() traces the caller's own thread as well. At the start of a new thread,
+ * which only threading's frames are in, its function for that thread is set as before. */
+static int judge_trace(const struct event *e)
+{
+    static const char *const threads[] = {"threading", NULL};
+    bool guest =
+        hc_caller_may_serve_guest(NULL) || (hc_guest_line() > 0 && hc_caller_may_serve_guest(threads));
+    return refuse_unless(!guest, e);
+}
+
 static const char *const foreign[] = {"ctypes/", NULL};
 
 static int judge_event(enum hc_event_kind kind, const struct event *e)
@@ -388,6 +398,8 @@ static int judge_event(enum hc_event_kind kind, const struct event *e)
         return refuse_event(e);
     case HC_EVENT_GUEST:
         return refuse_unless(!hc_caller_may_serve_guest(NULL), e);
+    case HC_EVENT_TRACE:
+        return judge_trace(e);
     case HC_EVENT_FOREIGN:
         return refuse_unless(!hc_caller_may_serve_guest(foreign), e);
     case HC_EVENT_NETWORK:

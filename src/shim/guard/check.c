@@ -530,6 +530,17 @@ static int check_keyword(struct check *l, keyword_ty k)
     return hc_guard_given_denied(name) ? refuse_name(l, name, WHOLE(l, k)) : 0;
 }
 
+#if HC_HAS_TYPE_PARAMETERS
+/* T in "class C[T]:", P in "def f[**P]():" */
+static int check_type_parameter(struct check *l, type_param_ty p)
+{
+    const char *name = text_of(p->kind == TypeVar_kind     ? p->v.TypeVar.name
+                               : p->kind == ParamSpec_kind ? p->v.ParamSpec.name
+                                                           : p->v.TypeVarTuple.name);
+    return CHECK_NAME(l, p, name);
+}
+#endif
+
 static int check_node(void *self, const struct hc_tree_node *n)
 {
     struct check *l = self;
@@ -548,6 +559,10 @@ static int check_node(void *self, const struct hc_tree_node *n)
         return check_argument(l, n->node);
     case HC_NODE_KEYWORD:
         return check_keyword(l, n->node);
+#if HC_HAS_TYPE_PARAMETERS
+    case HC_NODE_TYPE_PARAMETER:
+        return check_type_parameter(l, n->node);
+#endif
     case HC_NODE_COMPREHENSION:
         return ((comprehension_ty)n->node)->is_async
                    ? CHECK_BAN(l, ((comprehension_ty)n->node)->target, "async", "")

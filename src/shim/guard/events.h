@@ -6,6 +6,7 @@ enum hc_event_kind {
     HC_EVENT_FREE,      /* allowed: no effect, or another rule checks it */
     HC_EVENT_REFUSED,   /* refused to all code */
     HC_EVENT_GUEST,     /* refused to the program, allowed to libraries */
+    HC_EVENT_TRACE,     /* as GUEST, but refused to the program through threading, too */
     HC_EVENT_NETWORK,   /* allowed if the policy has a network */
     HC_EVENT_PROCESS,   /* allowed if the policy has processes */
     HC_EVENT_WRITES,    /* changes the file that its first argument names */

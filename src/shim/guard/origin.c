@@ -284,15 +284,26 @@ static int replace_function(const char *module_name, PyMethodDef *method, PyObje
     return function ? PyObject_SetAttrString(module, method->ml_name, function) : -1;
 }
 
+/* Puts code_replace() in the place of the method of code objects that has the name of `method`. */
+static int replace_method(PyMethodDef *method)
+{
+    hc_autopy *descriptor = PyDescr_NewMethod(&PyCode_Type, method);
+    return descriptor ? PyDict_SetItemString(hc_type_dict(&PyCode_Type), method->ml_name, descriptor) : -1;
+}
+
 static int guard_type(void)
 {
     static PyMethodDef replace = {
         "replace", (PyCFunction)(void (*)(void))code_replace, METH_VARARGS | METH_KEYWORDS,
         "Return a copy of the code object with new values for the specified fields."};
+    static PyMethodDef copy_replace = {/* for copy.replace(), since Python 3.13 */
+                                       "__replace__", (PyCFunction)(void (*)(void))code_replace,
+                                       METH_VARARGS | METH_KEYWORDS, "The same as replace()."};
+    PyObject *own = hc_type_dict(&PyCode_Type); /* borrowed */
     plain_new = PyCode_Type.tp_new;
-    plain_replace = Py_XNewRef(PyDict_GetItemString(hc_type_dict(&PyCode_Type), replace.ml_name));
-    hc_autopy *method = plain_replace ? PyDescr_NewMethod(&PyCode_Type, &replace) : NULL;
-    if (!method || PyDict_SetItemString(hc_type_dict(&PyCode_Type), replace.ml_name, method) < 0)
+    plain_replace = Py_XNewRef(PyDict_GetItemString(own, replace.ml_name));
+    if (!plain_replace || replace_method(&replace) < 0 ||
+        (PyDict_GetItemString(own, copy_replace.ml_name) && replace_method(&copy_replace) < 0))
         return -1;
     PyCode_Type.tp_new = code_new;
     PyType_Modified(&PyCode_Type);

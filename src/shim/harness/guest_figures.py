@@ -40,8 +40,12 @@ def tell(path, data):
 
 
 def hash_of(data):
-    import _sha256
-    return _sha256.sha256(data).hexdigest()
+    import sys
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256
+    else:
+        from _sha256 import sha256
+    return sha256(data).hexdigest()
 
 
 def discard(path):
