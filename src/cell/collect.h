@@ -15,7 +15,7 @@
 struct hc_dest {
     char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID, or a temporary one instead */
     bool else_temporary; /* if the default directory cannot be had, take a temporary one */
-    char instead[256];   /* why it is a temporary one; empty: it is none */
+    char temporary_reason[256]; /* why the directory is a temporary one; empty: it is not temporary */
     int at;      /* directory that a relative default path starts from, borrowed; 0: the current directory */
     bool named;  /* the user named the directory; else it is the default one, which must belong to us */
     int fd;      /* of the directory, owned; -1 until the first file is written */
@@ -77,7 +77,8 @@ struct hc_collect {
     const struct hc_figure_list *drawn; /* borrowed: the files that are figures; all others are plain files */
     struct hc_manifest *manifest;       /* borrowed; figures, files and skipped are filled */
     enum hc_collected ended;            /* filled: what ended the collection */
-    bool planted; /* filled: bind mode, a guest's file with a name of hotcell's own could not be renamed */
+    bool reserved_name_left; /* filled: bind mode, a guest's file with a name of hotcell's own could not be
+                                renamed */
 };
 
 /* Is this name in /output one that hotcell uses itself, or the directory of figures? */

@@ -45,8 +45,8 @@ struct hc_session_given {
     void (*figured)(void *ctx, const struct hc_figure *f, int fd);
     /* Called when the program of an interactive run calls input(); `json` is {"prompt": ...}. NULL: no run
      * may be interactive. */
-    void (*asked)(void *ctx, const char *json, size_t len);
-    void *ctx; /* for `woken`, `printed`, `figured` and `asked` */
+    void (*input_requested)(void *ctx, const char *json, size_t len);
+    void *ctx; /* for `woken`, `printed`, `figured` and `input_requested` */
 };
 
 /* Build the cell, up to an interpreter that waits for its first run. The caller frees `*out` with

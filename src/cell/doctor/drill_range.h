@@ -25,7 +25,7 @@ struct hc_ground {
     enum hc_ground_kind kind; /* of the cells */
     struct hc_policy policy;  /* a copy of the drill's policy, whose pointers are borrowed */
     struct hc_zygote *zygote; /* for warm cells, owned; NULL: not started */
-    bool proven, lacking;     /* such cells were made and tested; no such cell can be made here */
+    bool proven, unavailable; /* such cells were made and tested; no such cell can be made here */
 };
 
 struct hc_range {

@@ -53,8 +53,8 @@ struct hc_supervisor {
     struct hc_toolbox *tools;             /* NULL: the program has none */
     /* Called when the program of an interactive run calls input(), with the prompt as JSON {"prompt": ...};
      * NULL: the run is not interactive. */
-    void (*asked_input)(void *ctx, const char *json, size_t len);
-    void *input_ctx;                   /* for asked_input; borrowed */
+    void (*input_requested)(void *ctx, const char *json, size_t len);
+    void *input_ctx;                   /* for input_requested; borrowed */
     struct hc_figure_sink figure_sink; /* gets the program's figures */
     int filters;                       /* number of seccomp filters on the process that made the cell */
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
@@ -84,7 +84,7 @@ struct hc_supervisor {
     bool exit_known;          /* `exit` is filled */
     struct hc_exit_report exit; /* how the interpreter ended */
     bool ended_before;          /* a session's process ended before this run began */
-    bool killed_at_rest;        /* a session's process was killed while it was stopped between runs */
+    bool killed_between_runs;   /* a session's process was killed while it was stopped between runs */
     int64_t host_oom_kills;     /* without a cgroup: hc_watch_oom_kills at the start; -1: unknown */
     bool over;   /* an adopted cell's program has ended, while the cell still dies (early_exit.h) */
     bool reaped; /* the first process was waited for: `wait_code` and so on are filled */
@@ -102,7 +102,7 @@ struct hc_supervisor {
     bool hidden;                   /* without a cgroup: the memory of some process could not be read */
     char job_filter_evidence[160]; /* how the job's filter was checked, for the manifest; empty: not yet */
     enum hc_warning warned;        /* the last warning that was sent */
-    int64_t figures_heard;         /* announcements of figures that were passed on */
+    int64_t figures_announced;     /* announcements of figures that were passed on */
     struct hc_figure_list drawn;   /* figures that were announced; finished by the owner of this struct */
     char no_soft[160];             /* why limits.memory_soft was not watched; empty if it was */
     bool frozen;                   /* the cell's cgroup was frozen when its time was over */

@@ -38,12 +38,12 @@ struct hc_connection {
 
 /* How far an exchange has sent the events of its task as Server-Sent Events. */
 struct hc_event_reader {
-    bool sse;      /* it sends them in this form */
-    bool gap;      /* tell the client first that earlier events are not kept any more */
-    bool beat;     /* send a comment, if there is nothing else to send */
-    size_t line;   /* offset of the next line in the task's lines */
-    size_t sent;   /* bytes of this line's message that were sent */
-    int64_t since; /* CLOCK_MONOTONIC, ms: when something was sent last */
+    bool sse;           /* it sends them in this form */
+    bool gap_unsent;    /* the client must be told first that earlier events are not kept any more */
+    bool keepalive_due; /* a comment has to be sent, if there is no event to send */
+    size_t line;        /* offset of the next line in the task's lines */
+    size_t sent;        /* bytes of this line's message that were sent */
+    int64_t since;      /* CLOCK_MONOTONIC, ms: when something was sent last */
 };
 
 /* One request and its answer. */
