@@ -373,6 +373,21 @@ def new_directory(user):
     return path
 
 
+def data_directory(user, files, links=None):
+    """A new directory "data" of the user's with these files, {path: text}, and links, {path: target}. Others may read all of them but
+    below/private.txt."""
+    path = new_directory(user) / "data"
+    for name, text in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(text)
+    (path / "below" / "private.txt").chmod(0o600)
+    for name, target in (links or {}).items():
+        (path / name).symlink_to(target)
+    for entry in (path, *path.rglob("*")):
+        os.lchown(entry, user.uid, user.uid)
+    return path
+
+
 _trees = {}
 
 

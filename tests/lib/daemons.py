@@ -8,6 +8,7 @@ document that it serves itself.
 
 import contextlib
 import functools
+import hashlib
 import http.client
 import json
 import os
@@ -77,6 +78,16 @@ def start(command, user, directory, env=None, passed=None):
         more = {"pass_fds": [passed.fileno()]}
     return subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=directory, env=env, **more,
                             **user.popen_arguments())
+
+
+def config_with_token(token):
+    """A port of 127.0.0.1 that is free, and the configuration of a daemon that listens there for the tenant "team" with this token."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    tokens = cells.new_directory(cells.caller()) / "tokens"
+    tokens.write_text(f"{hashlib.sha256(token.encode()).hexdigest()} team\n")
+    tokens.chmod(0o600)
+    return port, {"listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(tokens), "tenants": {"team": {}}}
 
 
 def name_of(pid):

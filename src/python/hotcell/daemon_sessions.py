@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Answerer, Run, SessionEnded, input_line, run_of, run_spec, run_specs
-from .session_files import AsyncSessionFiles, SessionFiles, Steps
+from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
 from .temporary import Temporary
 from .tools import Toolbox
 from .turns import Turn
@@ -141,13 +141,12 @@ class _SessionFlows:
 
     def _files(self, steps: Steps) -> Flow:
         with contextlib.closing(steps):
-            answer: Any = None
-            while True:
-                try:
-                    name, members = steps.send(answer)
-                except StopIteration as done:
-                    return done.value
+            request, result = advance(steps, None)
+            while request:
+                name, members = request
                 answer = yield from self._post(f"workdir/{name.partition('_')[0]}", members)
+                request, result = advance(steps, answer)
+            return result
 
     def _close(self) -> Flow:
         if self.manifest is not None:

@@ -20,7 +20,7 @@ from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
-from .session_files import AsyncSessionFiles, SessionFiles, Steps
+from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
 from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
@@ -347,14 +347,11 @@ class Session:
     def _perform(self, steps: Steps) -> Any:
         """Ask what the steps ask, with no run in between, and return their result."""
         with self._turn.taken(), contextlib.closing(steps):
-            answer: Any = None
-            while True:
-                try:
-                    name, members = steps.send(answer)
-                except StopIteration as done:
-                    return done.value
-                self._ask({name: members})
-                answer = self._answer()
+            request, result = advance(steps, None)
+            while request:
+                self._ask(dict([request]))
+                request, result = advance(steps, self._answer())
+            return result
 
     def _ask(self, request: Dict[str, Any]) -> None:
         line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"

@@ -45,6 +45,13 @@ def is_hidden(path: bytes) -> bool:
     return any(part == HIDDEN or part.startswith(HIDDEN + b"-") for part in path.split(b"/"))
 
 
+def checked(path: bytes, shown: str) -> bytes:
+    """The path. PermissionError, with the path as `shown`: it is no path below a directory, or one of its names is a hidden one."""
+    if not is_path(path) or is_hidden(path):
+        raise PermissionError(errno.EPERM, "it is no path below the directory that is to be changed", shown)
+    return path
+
+
 class Entry(NamedTuple):
     """What one path was when the directory was scanned. `kind`: "dir", "file", "symlink", "other", or "closed", for a
     directory that cannot be looked into. Size and time are those of a file or link: 0 of a directory, as they change with
@@ -321,7 +328,7 @@ def _make_ready(root: int, hidden: int, name: bytes, ready: Ready, numbers: Dict
     elif ready.target is not None:
         os.symlink(ready.target, name, dir_fd=hidden)
     else:
-        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=hidden)
+        fd = create(hidden, name)
         try:
             ready.content(fd)
             os.fchmod(fd, ready.mode & 0o777)
@@ -345,7 +352,7 @@ def _link(folder: int, last: bytes, hidden: int, name: bytes) -> bool:
     with open(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder), "rb") as old:
         if not stat.S_ISREG(os.fstat(old.fileno()).st_mode):
             raise PermissionError(errno.EPERM, "it can have no other name", os.fsdecode(last))
-        with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=hidden), "wb") as new:
+        with open(create(hidden, name), "wb") as new:
             shutil.copyfileobj(old, new)
             new.flush()
             os.fchmod(new.fileno(), entry.mode & 0o777)
@@ -353,9 +360,13 @@ def _link(folder: int, last: bytes, hidden: int, name: bytes) -> bool:
     return False
 
 
+def create(folder: int, name: "str | bytes") -> int:
+    """A new file in an open directory, open for writing, which only its owner may read. FileExistsError."""
+    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+
+
 def _write(folder: int, name: "str | bytes", content: bytes) -> None:
-    fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
-    with open(fd, "wb") as file:
+    with open(create(folder, name), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
@@ -445,10 +456,7 @@ def _clear(root: int, hidden: int, record: _Record) -> None:
 
 def _checked(text: str) -> bytes:
     """A path of a record, checked again as one that a cell tells. PermissionError."""
-    path = text.encode("latin-1")
-    if not is_path(path) or is_hidden(path):
-        raise PermissionError(errno.EPERM, "it is no path below the directory that is to be changed", text)
-    return path
+    return checked(text.encode("latin-1"), text)
 
 
 class _Finish:
