@@ -57,7 +57,7 @@ struct hc_session_result {
     int run;               /* number of the run, from 1 */
     enum hc_state state;   /* what became of the interpreter's state */
     int back_to;           /* HC_STATE_ROLLED_BACK: number of the run that left the state; 0: the start */
-    struct hc_manifest *m; /* of the run; owned, freed by hc_session_result_finish */
+    struct hc_manifest *m; /* manifest of the run; owned, freed by hc_session_result_finish */
 };
 void hc_session_result_finish(struct hc_session_result *r);
 

@@ -14,7 +14,7 @@
 
 struct hc_warm_slot {
     char key[HC_SHA256_HEX];         /* hc_warm_key; "": the slot is free */
-    char tenant[72];                 /* of the jobs; "": none */
+    char tenant[72];                 /* name of the jobs' tenant; "": none */
     struct hc_cached_policy *cached; /* the zygote's policy, a counted reference */
     struct hc_zygote *zygote;        /* owned; NULL: not started */
     struct hc_parked cell;           /* owned; the cell that waits, if any */
@@ -35,8 +35,8 @@ struct hc_warm_rules {
 
 struct hc_warm {
     struct hc_warm_slot slots[HC_WARM_MOST]; /* the first rules.most are used */
-    struct hc_warm_rules rules;              /* of this worker */
-    struct hc_warm_counts counts;            /* of this worker */
+    struct hc_warm_rules rules;              /* rules of this worker */
+    struct hc_warm_counts counts;            /* counts of this worker */
 };
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);

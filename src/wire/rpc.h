@@ -22,7 +22,7 @@ enum hc_rpc_kind {
 
 struct hc_rpc {
     struct hc_json json;        /* owned; the text has to outlive the message */
-    enum hc_rpc_kind kind;      /* of the message */
+    enum hc_rpc_kind kind;      /* kind of the message */
     char id[HC_RPC_ID_MAX + 1]; /* JSON text, as it was written; "null": the message has no id */
     const char *method;         /* borrowed from `json`; NULL for a response */
     const cJSON *params;        /* borrowed from `json`, an object; NULL: none */

@@ -23,7 +23,7 @@ struct hc_outlet {
     int64_t until_us;           /* what is written last has to be taken by then; 0: the session goes on */
     int64_t input_requests;     /* input requests of the current run */
     size_t input_request_bytes; /* bytes of these requests */
-    int64_t input_requests_omitted; /* of these requests, those that were not sent */
+    int64_t input_requests_omitted; /* requests of the current run that were not sent */
     struct hc_events output;        /* output that the client has not taken yet */
 };
 

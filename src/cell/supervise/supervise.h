@@ -41,7 +41,7 @@ struct hc_supervisor {
     uid_t uid;                          /* the host uid of the cell's processes */
     struct hc_cgroup *cgroup;           /* fd -1: none */
     pid_t pid;                 /* first process of the cell, our unreaped child unless it is adopted */
-    int pidfd;                 /* of this process */
+    int pidfd;                 /* pidfd of the process `pid`; borrowed */
     bool adopted;              /* the first process is a zygote's child, which is reaped there */
     int stdout_fd, stderr_fd;  /* read ends, non-blocking */
     int control_fd, status_fd; /* the launcher's ends: frames; reports of pid 1 */
@@ -61,7 +61,7 @@ struct hc_supervisor {
      * Packets of other processes that hold the channel are ignored. */
     bool session;
     pid_t run_pid, run_cell_pid; /* its pids on the host and inside the cell; 0: none yet */
-    int run_pidfd;               /* of this process */
+    int run_pidfd;               /* pidfd of the process run_pid; borrowed */
     pid_t others[HC_OTHERS]; /* pids on the host of the cell's processes when run_pid was last told to make a
                                 copy */
     size_t other_count;      /* used entries of `others` */
@@ -70,7 +70,7 @@ struct hc_supervisor {
     /* Filled. */
     enum hc_end end;             /* why the launcher ended the cell, or the run */
     struct hc_error launch;      /* HC_END_LAUNCH: the launcher's failure */
-    struct hc_stream *out, *err; /* the manifest's, as are the next two; borrowed */
+    struct hc_stream *out, *err; /* streams of the manifest, as are the next two; borrowed */
     struct hc_denials *denials;  /* gets refused calls and the guard's claims */
     struct hc_samples *samples;  /* gets samples of the cell's usage */
     struct hc_learned *learned;  /* borrowed; NULL: this is no "policy learn" */
@@ -89,7 +89,8 @@ struct hc_supervisor {
     bool over;   /* an adopted cell's program has ended, while the cell still dies (early_exit.h) */
     bool reaped; /* the first process was waited for: `wait_code` and so on are filled */
     int wait_code, wait_status; /* end of the first process, as waitid reports it */
-    struct rusage rusage; /* of the processes waited for inside the cell, not of those that were killed */
+    struct rusage rusage; /* CPU time and memory of the processes waited for inside the cell, without those
+                             that were killed */
     /* Without a cgroup: from samples, the last of which is taken before a kill; bytes, a number,
      * microseconds. */
     int64_t memory_peak, tasks_peak, cpu_user_us, cpu_system_us;

@@ -41,7 +41,7 @@ struct slot {
 
 /* A tool's use by this job. */
 struct usage {
-    char path[PATH_MAX]; /* of the tool's command; empty: the client answers its calls */
+    char path[PATH_MAX]; /* path of the tool's command; empty: the client answers its calls */
     int64_t calls;       /* calls of the tool so far, in a session in this run */
     int64_t tokens;      /* thousandths of calls that may come at once, as of at_us; unused without a rate */
     int64_t at_us;       /* time of the last refill of `tokens` (CLOCK_MONOTONIC, us) */
@@ -56,7 +56,7 @@ struct answer {
 
 struct hc_toolbox {
     const struct hc_tools *tools; /* the job's tools; borrowed */
-    struct hc_tool_log *log;      /* of the job, or of the session's run; borrowed */
+    struct hc_tool_log *log;      /* log of the job, or of the session's run; borrowed */
     struct hc_denials *denials;   /* gets refused calls; borrowed */
     struct usage *usage;          /* by index in `tools`; owned */
     struct hc_tool_client client; /* the client that answers calls of tools without a command */
