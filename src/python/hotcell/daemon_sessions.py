@@ -35,7 +35,7 @@ def session_flow(place: Place, session_id: Optional[str], body: Union[None, byte
         except HotcellError:
             yield from forgotten(place, uploads)
             raise
-        yield from forgotten(place, uploads)  # its cell has its inputs
+        yield from forgotten(place, uploads)  # the session's cell has its inputs now
         return info
     return (yield from json_flow(place, "GET", f"/v1/sessions/{quoted(session_id, 'session_id')}"))
 
@@ -46,7 +46,7 @@ class _SessionFlows:
     def __init__(self, place: Place, info: Dict[str, Any], output_dir: Optional["PathLike"],
                  tools: Toolbox) -> None:
         self.id: str = named_id(place, info, "session_id")
-        self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
+        self.manifest: Optional[Dict[str, Any]] = None  # manifest of the whole session, once the session has ended
         self._temporary = Temporary() if output_dir is None else None
         self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(output_dir or ".").absolute()
         self._place, self._tools, self._turn = place, tools, Turn()

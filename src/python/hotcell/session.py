@@ -106,7 +106,7 @@ class Session:
     hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
     """
 
-    _loop: Optional["asyncio.AbstractEventLoop"] = None  # of an AsyncSession: coroutines among the tools run in it
+    _loop: Optional["asyncio.AbstractEventLoop"] = None  # event loop of an AsyncSession, in which coroutines among the tools run
 
     @named
     def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -116,7 +116,7 @@ class Session:
                  tenant: Optional[str] = None, job_id: Optional[str] = None,
                  labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                  tools: Optional[Tools] = None, env: Optional[Mapping[str, str]] = None, binary: Optional[PathLike] = None) -> None:
-        self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
+        self.manifest: Optional[Dict[str, Any]] = None  # manifest of the whole session, once the session has ended
         self._reason = "closed"
         self._writing = threading.Lock()
         self._turn = Turn()
@@ -358,12 +358,12 @@ class Session:
         if len(line) > MAX_REQUEST:
             raise InputError(f"a request of {len(line)} bytes, and at most {MAX_REQUEST} are taken")
         assert self._process.stdin is not None
-        with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # it has ended: its last answers tell why
+        with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # the process has ended: its last answers tell why
             self._process.stdin.write(line)
             self._process.stdin.flush()
 
     def _answer(self) -> Dict[str, Any]:
-        """The next answer that is neither an error nor the end."""
+        """The session's next answer, unless that is an error or tells of the session's end: these are raised."""
         answer = self._read()
         if answer["event"] == "error":
             raise InputError(without_place(answer["message"]))
@@ -384,7 +384,7 @@ class Session:
         if answer["event"] == "end":
             self._reason, self.manifest = answer["reason"], answer["manifest"]
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(PATIENCE)  # it removes its temporary files
+                self._process.wait(PATIENCE)  # the process removes its temporary files
             self._end()
             raise SessionEnded(self._reason, self.manifest)
         return answer
