@@ -91,7 +91,7 @@ def config_with_token(token):
 
 
 def name_of(pid):
-    """Of a process; empty if it has just ended."""
+    """The name of a process; empty if the process has just ended."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
     return ""
@@ -236,12 +236,12 @@ class Daemon:
         return self.request("POST", "/v1/jobs", body, {"Content-Type": "application/json", **(headers or {})}, **more)
 
     def send(self, path, body=None, headers=None, **more):
-        """What is JSON."""
+        """POST a value as JSON, or no body."""
         body = None if body is None else json.dumps(body).encode()
         return self.request("POST", path, body, {"Content-Type": "application/json", **(headers or {})}, **more)
 
     def session(self, spec=None, **more):
-        """A new one: its path."""
+        """Begin a session; returns its path."""
         spec = self.spec(spec or {})
         answer = self.send("/v1/sessions", spec, **more)
         assert answer.status == 201, answer
@@ -249,7 +249,7 @@ class Daemon:
         return answer.headers["Location"]
 
     def run(self, session, code, **more):
-        """The answer's JSON."""
+        """Run code in a session; returns the answer's JSON."""
         answer = self.send(f"{session}/runs", {"code": code, **more})
         assert answer.status == 200, answer
         return answer.json
@@ -263,7 +263,7 @@ class Daemon:
         return self.get(f"/v1/jobs/{job_id}/events", **more).lines
 
     def result(self, job_id):
-        """Of a job, once it has ended: an event stream ends with it."""
+        """The answer for a job, once the job has ended: a stream of events ends with its job."""
         self.events(job_id)
         return self.get(f"/v1/jobs/{job_id}").json
 
@@ -281,7 +281,7 @@ def manifest_schema():
 
 
 def resolved(node):
-    """What a reference within the document refers to."""
+    """The node of the document that a reference refers to; any other node as it is."""
     while "$ref" in node:
         found = openapi()
         for key in node["$ref"].removeprefix("#/").split("/"):
@@ -304,7 +304,7 @@ def validate(schema, value):
 
 
 def check_answer(method, path, answer):
-    """It is one of those that the document lists for this operation, in the form that it has there."""
+    """Assert that the document lists this answer for the operation, and that the answer has the form given there."""
     if method == "HEAD":
         return
     item = path_item(path.partition("?")[0])
