@@ -34,7 +34,7 @@
 /* struct landlock_ruleset_attr of ABI 6; older kernels get the size that they know. */
 struct hc_landlock_attr {
     uint64_t handled_access_fs;  /* LANDLOCK_ACCESS_FS_* that are refused unless a rule allows them */
-    uint64_t handled_access_net; /* HC_LANDLOCK_NET_*, likewise */
+    uint64_t handled_access_net; /* HC_LANDLOCK_NET_* rights that the ruleset handles */
     uint64_t scoped;             /* HC_LANDLOCK_SCOPE_* that are refused towards processes outside */
 };
 

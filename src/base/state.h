@@ -11,7 +11,7 @@
  * $XDG_DATA_HOME/hotcell. */
 int hc_state_dir(char out[PATH_MAX], struct hc_error *err);
 
-/* The same without regard to $HOTCELL_STATE, which several users may share. */
+/* The same directory without regard to $HOTCELL_STATE, which several users may share. */
 int hc_state_default_dir(char out[PATH_MAX], struct hc_error *err);
 
 /* Default path of hotcelld's socket: in /run for root, else in $XDG_RUNTIME_DIR, else in the state
@@ -22,7 +22,7 @@ int hc_daemon_socket(char out[PATH_MAX], struct hc_error *err);
  * if it is set. */
 struct hc_states {
     size_t count;          /* number of directories in `dir`, 1 or 2 */
-    char dir[2][PATH_MAX]; /* their absolute paths, in the order of the search */
+    char dir[2][PATH_MAX]; /* absolute paths of the directories, in the order of the search */
 };
 int hc_state_search(struct hc_states *out, struct hc_error *err);
 

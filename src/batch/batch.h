@@ -13,7 +13,7 @@
 #define HC_BATCH_MAX_LINE  ((size_t)80 << 20) /* most bytes of a line of the jobs file */
 
 struct hc_batch_options {
-    const char *jobs_path; /* of the jobs file; "-": standard input */
+    const char *jobs_path; /* path of the jobs file; "-": standard input */
     int64_t jobs;          /* most jobs that run at one time; 0: as many as there are processors */
     int64_t shard, shards; /* number of this shard, from 1; number of shards; 0: no shards */
     /* Most retries of a job that did not start; failures that end the batch, 0: any. */

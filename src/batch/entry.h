@@ -24,7 +24,7 @@ enum hc_entry_kind {
 };
 
 struct hc_entry {
-    enum hc_entry_kind kind; /* of the entry: which of the members below are set */
+    enum hc_entry_kind kind; /* kind of the entry: which of the members below are set */
     int64_t line; /* number of the line in the jobs file, from 1; in all kinds but HC_ENTRY_BATCH */
     /* HC_ENTRY_BATCH */
     int64_t shard, shards; /* number of the shard, from 1; number of shards */

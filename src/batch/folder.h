@@ -17,7 +17,7 @@
 #define HC_BATCH_JOBS    "jobs"          /* directory in it for the jobs' own results */
 
 struct hc_folder {
-    const char *path;          /* of the directory; borrowed */
+    const char *path;          /* path of the directory; borrowed */
     int dir, journal, results; /* the directory and its files, owned; the journal is locked */
     int64_t journal_bytes;     /* size of the journal, in bytes */
     int sync_fd;  /* socket to a process that calls fdatasync, so that jobs need not wait; owned. -1: none */

@@ -423,8 +423,8 @@ static int run(struct hc_batch_front *f, struct hc_error *err)
         f->stop = NULL; /* all jobs were done already */
     if (sum_up(f, err) < 0)
         return -1;
-    if (f->unheard.exit) {
-        *err = f->unheard;
+    if (f->stdout_error.exit) {
+        *err = f->stdout_error;
         return -1;
     }
     return f->tally.worst;

@@ -20,7 +20,7 @@ struct hc_worker {
     pid_t pid;             /* 0: there is no process */
     int fd;                /* socket to it, owned */
     bool idle, busy;       /* it waits for a task; it runs a task */
-    bool served;           /* it has sent a message */
+    bool served;           /* the worker has sent a message */
     struct hc_claim claim; /* the line that it runs, if busy */
 };
 
@@ -38,13 +38,13 @@ struct hc_batch_front {
     struct hc_batch *batch;               /* borrowed */
     const struct hc_batch_options *asked; /* the options, with `jobs` and shards decided; borrowed */
     struct hc_folder folder;              /* the batch's directory */
-    struct hc_reader reader;              /* of the jobs file */
+    struct hc_reader reader;              /* reader of the jobs file */
     struct hc_past past;                  /* what earlier runs have left */
-    struct hc_job_ids job_ids;            /* of all lines so far */
-    struct hc_tally tally;                /* of all results so far, those of earlier runs included */
+    struct hc_job_ids job_ids;            /* IDs of the jobs of all lines so far */
+    struct hc_tally tally;                /* counts of all results so far, those of earlier runs included */
     struct hc_order order;                /* unused without --ordered */
     int input, cancel_event; /* the jobs file; an eventfd, readable when workers must end their jobs; owned */
-    const char *name;        /* of the jobs file, for messages */
+    const char *name;        /* name of the jobs file, for messages */
     int64_t input_bytes;     /* size of the jobs file in bytes; -1: unknown */
     struct hc_worker *workers; /* owned */
     size_t worker_count;       /* number of `workers` */
@@ -53,7 +53,7 @@ struct hc_batch_front {
     size_t claim_count;      /* used entries of `claims` */
     bool input_ended, input_waits; /* the input is at its end; no whole line is there at the moment */
     const char *stop;              /* why no more lines are begun, static; NULL: they are */
-    struct hc_error unheard;       /* why standard output takes no more results; exit 0: it takes them */
+    struct hc_error stdout_error;  /* why standard output takes no more results; exit 0: it takes them */
     int signals;                   /* number of signals received so far */
     /* Jobs that failed in this run; jobs that ended in it; its start (CLOCK_MONOTONIC, us). */
     int64_t failures, ended_here, began_us;

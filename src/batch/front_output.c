@@ -30,7 +30,7 @@ bool hc_order_has_room(const struct hc_batch_front *f, int64_t line)
  * otherwise be unknown. */
 static void note_lost_output(struct hc_batch_front *f)
 {
-    (void)hc_ctx(&f->unheard, "standard output");
+    (void)hc_ctx(&f->stdout_error, "standard output");
     if (!f->stop)
         f->stop = "standard output failed";
 }
@@ -39,10 +39,10 @@ static int write_result(struct hc_batch_front *f, const char *text, size_t len, 
 {
     if (hc_folder_result(&f->folder, text, len, err) < 0)
         return -1;
-    if (!f->asked->json || f->unheard.exit)
+    if (!f->asked->json || f->stdout_error.exit)
         return 0;
     hc_progress_hide(f);
-    if (hc_write_all(STDOUT_FILENO, text, len, &f->unheard) < 0)
+    if (hc_write_all(STDOUT_FILENO, text, len, &f->stdout_error) < 0)
         note_lost_output(f);
     return 0;
 }

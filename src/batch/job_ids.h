@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct hc_job_ids {
-    int fd;                 /* of the table; owned */
+    int fd;                 /* descriptor of the table; owned */
     int dir;                /* directory for new files; borrowed */
     uint64_t places, taken; /* places of the table, a power of two; used places, at most half of them */
 };

@@ -10,12 +10,12 @@
 #include <sys/types.h>
 
 struct hc_reader {
-    int fd;              /* of the file; borrowed */
+    int fd;              /* descriptor of the file; borrowed */
     size_t max;          /* most bytes of a line; the rest of a longer one is skipped */
     struct hc_buf in;    /* bytes read, owned; those from `at` on were not returned yet */
     size_t at, seen;     /* between `at` and `seen` there is no newline */
     bool eof, passing;   /* the file is at its end; a line that is too long is being skipped */
-    struct hc_hash hash; /* of all lines that were returned */
+    struct hc_hash hash; /* SHA-256 of all lines that were returned, so far */
     int64_t line, bytes; /* number of lines returned; their bytes with their newlines */
 };
 

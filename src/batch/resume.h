@@ -10,7 +10,7 @@
 /* A line that was begun and has no result, or that is to be run again. */
 struct hc_open_line {
     int64_t line, attempt;    /* number of the line, from 1; number of its last attempt, from 1 */
-    char job_id[HC_BATCH_ID]; /* of this attempt */
+    char job_id[HC_BATCH_ID]; /* job ID of this attempt */
     bool started;             /* the job may have run; false: it certainly did not */
     bool again;               /* the job has ended, or may have run, and is to be run once more */
 };

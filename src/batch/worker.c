@@ -419,7 +419,7 @@ static int run_task(struct run_tasks *w, int socket, const struct hc_batch_task 
     hc_autofd result = print_result(&it, err);
     int rc = result < 0 ? -1 : hc_batch_send(socket, &answer, sizeof answer, result, err);
     /* The front does not wait for these steps. */
-    hc_warm_bury(&it.use);
+    hc_warm_reap_cell(&it.use);
     if (it.use.slot)
         hc_warm_settle(&w->warm, it.use.slot, it.policy, 0);
     item_finish(&it);

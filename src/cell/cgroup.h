@@ -17,7 +17,7 @@
 /* The directory in which each cell gets its own cgroup (a leaf), and the controllers that these leaves
  * have. */
 struct hc_cgroup_parent {
-    int fd;                     /* of the directory, owned */
+    int fd;                     /* descriptor of the directory, owned */
     char path[PATH_MAX];        /* its absolute path */
     bool memory, pids, cpu, io; /* the leaves have this controller */
 };
@@ -60,8 +60,8 @@ int hc_cgroup_enter_scope(struct hc_error *err);
  * into a cgroup that was ever killed. */
 struct hc_cgroup {
     int parent_fd; /* the hc_cgroup_parent's, borrowed; -1: looked up when it is needed */
-    int fd;        /* of the leaf's directory, owned; -1: there is no leaf */
-    char name[96]; /* of the directory in its parent */
+    int fd;        /* descriptor of the leaf's directory, owned; -1: there is no leaf */
+    char name[96]; /* name of the directory in its parent */
     bool cpu, io;  /* whether the leaf has these controllers */
 };
 

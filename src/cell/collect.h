@@ -15,11 +15,11 @@
 struct hc_dest {
     char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID, or a temporary one instead */
     bool else_temporary; /* if the default directory cannot be had, take a temporary one */
-    char instead[256];   /* why it is a temporary one; empty: it is none */
+    char temporary_reason[256]; /* why the directory is a temporary one; empty: it is not temporary */
     int at;      /* directory that a relative default path starts from, borrowed; 0: the current directory */
     bool named;  /* the user named the directory; else it is the default one, which must belong to us */
-    int fd;      /* of the directory, owned; -1 until the first file is written */
-    mode_t mode; /* of the directory, when it was opened */
+    int fd;      /* descriptor of the directory, owned; -1 until the first file is written */
+    mode_t mode; /* permissions of the directory, when it was opened */
     bool shared; /* the directory's group may read hotcell's own files there; else only their owner may */
 };
 
@@ -72,12 +72,13 @@ struct hc_collect {
     /* Is this a file of /output that was there before the program, and is unchanged? It is not collected.
      * NULL: there was none. */
     bool (*was_there)(const void *ctx, const char *path, const struct stat *st);
-    const void *ctx;                    /* of was_there; borrowed */
+    const void *ctx;                    /* first argument of was_there; borrowed */
     const struct hc_policy *policy;     /* the effective policy; borrowed */
     const struct hc_figure_list *drawn; /* borrowed: the files that are figures; all others are plain files */
     struct hc_manifest *manifest;       /* borrowed; figures, files and skipped are filled */
     enum hc_collected ended;            /* filled: what ended the collection */
-    bool planted; /* filled: bind mode, a guest's file with a name of hotcell's own could not be renamed */
+    bool reserved_name_left; /* filled: bind mode, a guest's file with a name of hotcell's own could not be
+                                renamed */
 };
 
 /* Is this name in /output one that hotcell uses itself, or the directory of figures? */

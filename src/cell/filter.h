@@ -55,7 +55,7 @@ int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool
 /* One row of a description of the filters, for people: a set of allowed calls, a call that depends on its
  * arguments, or refused calls. Calls in no row fail with ENOSYS. */
 struct hc_filter_row {
-    const char *name;   /* of the set or of the call; empty for calls that are refused together */
+    const char *name;   /* name of the set or of the call; empty for calls that are refused together */
     const char *calls;  /* the allowed calls of a set, or the refused calls, separated by blanks; else NULL */
     const char *denied; /* calls of this row that the policy takes away; else NULL */
     bool optional;      /* a set that holds only if the policy asks for it */

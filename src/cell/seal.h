@@ -16,9 +16,9 @@
 /* What a seal is for; all borrowed. */
 struct hc_sealed {
     const char *what;      /* a word for the purpose: a seal for one is none for another */
-    const char *path;      /* of the directory, raw bytes; "" where it has no say */
-    const struct stat *st; /* of the directory: its device and inode are sealed */
-    const char *sha256;    /* of a list; "" where there is none */
+    const char *path;      /* path of the directory, raw bytes; "" where it has no say */
+    const struct stat *st; /* lstat(2) of the directory: its device and inode are sealed */
+    const char *sha256;    /* SHA-256 of a list; "" where there is none */
 };
 
 /* The directory in which the key is, or will be: $HOTCELL_STATE if it belongs to this user or is not there

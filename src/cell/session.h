@@ -45,8 +45,8 @@ struct hc_session_given {
     void (*figured)(void *ctx, const struct hc_figure *f, int fd);
     /* Called when the program of an interactive run calls input(); `json` is {"prompt": ...}. NULL: no run
      * may be interactive. */
-    void (*asked)(void *ctx, const char *json, size_t len);
-    void *ctx; /* for `woken`, `printed`, `figured` and `asked` */
+    void (*input_requested)(void *ctx, const char *json, size_t len);
+    void *ctx; /* for `woken`, `printed`, `figured` and `input_requested` */
 };
 
 /* Build the cell, up to an interpreter that waits for its first run. The caller frees `*out` with
@@ -57,7 +57,7 @@ struct hc_session_result {
     int run;               /* number of the run, from 1 */
     enum hc_state state;   /* what became of the interpreter's state */
     int back_to;           /* HC_STATE_ROLLED_BACK: number of the run that left the state; 0: the start */
-    struct hc_manifest *m; /* of the run; owned, freed by hc_session_result_finish */
+    struct hc_manifest *m; /* manifest of the run; owned, freed by hc_session_result_finish */
 };
 void hc_session_result_finish(struct hc_session_result *r);
 

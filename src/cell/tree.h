@@ -16,8 +16,8 @@
 #include <stdio.h>
 
 struct hc_tree {
-    int root_fd;            /* of the tree's root/, O_PATH; owned */
-    char path[PATH_MAX];    /* of the tree's root/ */
+    int root_fd;            /* descriptor of the tree's root/, O_PATH; owned */
+    char path[PATH_MAX];    /* path of the tree's root/ */
     char name[256];         /* as the caller of hc_tree_open gave it */
     char id[HC_SHA256_HEX]; /* SHA-256 of the index */
 };

@@ -14,7 +14,7 @@
 
 struct hc_warm_slot {
     char key[HC_SHA256_HEX];         /* hc_warm_key; "": the slot is free */
-    char tenant[72];                 /* of the jobs; "": none */
+    char tenant[72];                 /* name of the jobs' tenant; "": none */
     struct hc_cached_policy *cached; /* the zygote's policy, a counted reference */
     struct hc_zygote *zygote;        /* owned; NULL: not started */
     struct hc_parked cell;           /* owned; the cell that waits, if any */
@@ -35,8 +35,8 @@ struct hc_warm_rules {
 
 struct hc_warm {
     struct hc_warm_slot slots[HC_WARM_MOST]; /* the first rules.most are used */
-    struct hc_warm_rules rules;              /* of this worker */
-    struct hc_warm_counts counts;            /* of this worker */
+    struct hc_warm_rules rules;              /* rules of this worker */
+    struct hc_warm_counts counts;            /* counts of this worker */
 };
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
@@ -55,7 +55,7 @@ void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_cach
 /* Run one job in a warm cell, or in a cell built for it if none waits, or if the warm cell fails (say, it
  * was killed) before the program began. Parameters and result as for hc_run; `parked` and `warm_key` of
  * `run` are set here. The used cell may still be dying afterwards: send the answer first, then call
- * hc_warm_bury, which waits for it, then hc_warm_settle. */
+ * hc_warm_reap_cell, which waits for it, then hc_warm_settle. */
 struct hc_warm_use {
     struct hc_warm_slot *slot; /* holds the cells of such jobs; NULL: there is no slot */
     struct hc_parked *cell;    /* the slot's; NULL: none */
@@ -65,7 +65,7 @@ struct hc_run;
 struct hc_manifest;
 int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *cached,
                 struct hc_run *run, struct hc_manifest *m, struct hc_error *err);
-void hc_warm_bury(struct hc_warm_use *use);
+void hc_warm_reap_cell(struct hc_warm_use *use);
 
 /* Replace cells that have waited for too long, and end zygotes that no job asked for lately. */
 void hc_warm_refresh(struct hc_warm *w);

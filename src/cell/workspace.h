@@ -14,7 +14,7 @@ int hc_dir_refuse_hosts_own(const char *path, int fd, struct hc_error *err);
 /* What a copy is made from. */
 struct hc_original {
     char *path;                  /* relative to the directory, raw bytes; owned */
-    struct hc_entry_state state; /* as it was copied */
+    struct hc_entry_state state; /* state of the entry when it was copied */
     bool seen;                   /* it is still there (hc_workspace_compare) */
 };
 
@@ -41,11 +41,11 @@ struct hc_copying {
 int hc_workspace_copy(struct hc_copying *c, struct hc_error *err);
 
 struct hc_comparing {
-    int root_fd;               /* directory in which the copy is, borrowed; no process changes it any more */
-    const char *name;          /* of the copy in it */
-    struct hc_dest *dest;      /* the directory for results; borrowed */
-    int64_t most_bytes;        /* most bytes of new contents, counted down */
-    size_t path_bytes;         /* of the paths in the lists of all copies, counted on by each directory */
+    int root_fd;          /* directory in which the copy is, borrowed; no process changes it any more */
+    const char *name;     /* name of the copy in root_fd */
+    struct hc_dest *dest; /* the directory for results; borrowed */
+    int64_t most_bytes;   /* most bytes of new contents, counted down */
+    size_t path_bytes;    /* bytes of all paths in the lists of all copies, counted on by each directory */
     struct hc_deadline *until; /* borrowed */
     struct hc_originals *of;   /* what the copy was at first */
     struct hc_changes *found;  /* gets the changes; its `directory` is where the contents go, below dest */
@@ -62,11 +62,11 @@ struct hc_applying {
     const struct hc_changes *of; /* borrowed */
     /* Called for each change that cannot be applied, with its path and the reason, a phrase. */
     void (*conflict)(void *ctx, const char *path, const char *why);
-    void *ctx;                /* of conflict; borrowed */
+    void *ctx;                /* first argument of conflict; borrowed */
     int64_t conflicts;        /* number of calls of it */
     int64_t applied, already; /* changes that were applied; that the directory had already */
     struct hc_seen *seen;     /* what the check has found, one for each change; owned */
-    char stage_name[40];      /* of the directory for new contents, in the directory */
+    char stage_name[40];      /* name of the directory for new contents, in the directory */
 };
 
 /* Look whether each path that was changed is still in the directory as it was when the copy was made, or is

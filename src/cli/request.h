@@ -30,7 +30,7 @@ struct hc_request {
                                 step's already */
     int session_fd;          /* the lock on the session, held until the job has ended; -1: none */
     const char *stdin_path;  /* where the program's standard input comes from; NULL: the spec, or nowhere */
-    int stdin_fd;            /* the same, open, owned; -1: none */
+    int stdin_fd;            /* descriptor of that file, owned; -1: none */
     bool wait;               /* wait for the session's running step to end */
     bool json;               /* --json: print JSON instead of text */
     enum hc_warm warm;       /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */

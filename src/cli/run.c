@@ -309,8 +309,8 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
     int status = say_end(q, m, &text, rc, err);
     if (written && !q->json)
         say_copies(m, &run);
-    if (run.dest.instead[0] && !q->json)
-        hc_warn("the results are in %s: %s", run.dest.path, run.dest.instead);
+    if (run.dest.temporary_reason[0] && !q->json)
+        hc_warn("the results are in %s: %s", run.dest.path, run.dest.temporary_reason);
     if (!written && rc == 0)
         status = hc_report(&write_err);
     hc_manifest_finish(m);

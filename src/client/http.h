@@ -12,7 +12,7 @@
 
 /* The address of a daemon. */
 struct hc_daemon_address {
-    char path[PATH_MAX];      /* of its Unix socket; empty: it listens on TCP */
+    char path[PATH_MAX];      /* path of its Unix socket; empty: it listens on TCP */
     char host[256], port[8];  /* of its TCP socket: host name or address, decimal port */
     const char *token;        /* the bearer token, borrowed from the environment; NULL: no token */
     char name[PATH_MAX + 32]; /* the address as messages write it */

@@ -158,8 +158,8 @@ static int save_results(struct remote *r, const cJSON *manifest, const struct hc
         return -1;
     if (hc_files_fetch(&r->place, job_path(r), manifest, &r->dest, err) < 0)
         return -1;
-    if (r->dest.instead[0])
-        hc_warn("the results are in %s: %s", r->dest.path, r->dest.instead);
+    if (r->dest.temporary_reason[0])
+        hc_warn("the results are in %s: %s", r->dest.path, r->dest.temporary_reason);
     return r->dest.fd >= 0 ? hc_dest_write(&r->dest, "manifest.json", text->data, text->len, err) : 0;
 }
 

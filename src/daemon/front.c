@@ -20,8 +20,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#define TICK_MS 1000 /* ms between looks at slow clients and old results */
-#define REST_MS 2    /* ms without any event after which notes are written into the ledger */
+#define TICK_MS  1000 /* ms between looks at slow clients and old results */
+#define QUIET_MS 2    /* ms without any event after which notes are written into the ledger */
 
 /* Descriptors of a running job or a session (its request, output, channels), and of the front itself. */
 #define FDS_OF_RUN 8
@@ -211,7 +211,7 @@ static int serve_until_drained(struct hc_front *f, struct hc_error *err)
         tick(f, hc_mono_ms());
         int ms = sleep_ms(f, hc_http_run(&f->http));
         bool due = ms > 0 && hc_store_due(&f->dispatch);
-        int served = hc_reactor_turn(f->dispatch.epoll, due ? MIN(ms, REST_MS) : ms, err);
+        int served = hc_reactor_turn(f->dispatch.epoll, due ? MIN(ms, QUIET_MS) : ms, err);
         if (served < 0)
             return -1;
         if (due && !served)

@@ -11,7 +11,7 @@
 struct hc_front_setup {
     int manager;                    /* channel to the manager */
     int *workers;                   /* channels to the workers */
-    const pid_t *worker_pids;       /* their processes, by the same index */
+    const pid_t *worker_pids;       /* pids of the workers, by the same index */
     size_t worker_count;            /* number of workers */
     struct hc_config *config;       /* in force */
     struct hc_listeners *listeners; /* open sockets for clients */

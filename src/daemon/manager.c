@@ -4,7 +4,7 @@
  *   front         HTTP, tenants, queue: no rights (front.c)
  *   workers       each runs one job at a time; cells are their children (worker.c)
  *   sessions      each is a worker that serves one session for as long as the session lives
- *   looker        checks one tree after the other for changes (trees.c)
+ *   tree checker  checks one tree after the other for changes (trees.c)
  *   checkpointer  waits for the disk when the ledger's log is copied, instead of the front: no rights
  *                 (wal_checkpoint.c)
  *
@@ -54,12 +54,12 @@ struct helper {
 };
 
 struct manager {
-    struct hc_config *config;           /* the configuration in use; borrowed */
-    const char *config_path;            /* absolute path of the file; NULL: the default file */
-    struct hc_listeners listeners;      /* sockets for clients; owned */
-    struct hc_trees trees;              /* owns the board, on which changed trees are noted */
-    pid_t front;                        /* process id; 0: the front does not run */
-    struct helper checkpointer, looker; /* checkpoints the ledger; checks the trees */
+    struct hc_config *config;                 /* the configuration in use; borrowed */
+    const char *config_path;                  /* absolute path of the file; NULL: the default file */
+    struct hc_listeners listeners;            /* sockets for clients; owned */
+    struct hc_trees trees;                    /* owns the board, on which changed trees are noted */
+    pid_t front;                              /* process id; 0: the front does not run */
+    struct helper checkpointer, tree_checker; /* checkpoints the ledger; checks the trees */
     /* process ids; 0: the worker has died, and its successor is not started yet */
     pid_t workers[HC_MAX_WORKERS];
     int64_t worker_started[HC_MAX_WORKERS]; /* time at which each was started (CLOCK_MONOTONIC, ms) */
@@ -240,12 +240,12 @@ static void start_checkpointer(struct manager *k)
 }
 
 /* Starts the process that checks the trees, the only one that can write on the board. */
-static void start_looker(struct manager *k)
+static void start_tree_checker(struct manager *k)
 {
     if (!k->config->trees_ms)
         return;
     struct hc_trees trees = {.fd = hc_take(&k->trees.fd)};
-    if (start_helper(k, &k->looker))
+    if (start_helper(k, &k->tree_checker))
         hc_trees_main(&trees, k->config->trees_ms);
     k->trees.fd = trees.fd;
 }
@@ -371,8 +371,8 @@ static int reap(struct manager *k, struct hc_error *err)
         }
         if (pid == k->checkpointer.pid && helper_died(k, &k->checkpointer, status))
             start_checkpointer(k);
-        if (pid == k->looker.pid && helper_died(k, &k->looker, status))
-            start_looker(k);
+        if (pid == k->tree_checker.pid && helper_died(k, &k->tree_checker, status))
+            start_tree_checker(k);
         for (size_t i = 0; i < k->worker_count; i++)
             if (pid == k->workers[i])
                 worker_died(k, i, status);
@@ -451,7 +451,7 @@ static void on_front(struct manager *k)
         k->ready = true;
         hc_notify("READY=1");
         start_checkpointer(k);
-        start_looker(k);
+        start_tree_checker(k);
     } else if (m.kind == HC_SAY_ALIVE) {
         hc_notify("WATCHDOG=1");
     } else if (m.kind == HC_SAY_SESSION) {
@@ -609,9 +609,9 @@ int hc_manager_main(struct hc_config *c, const char *path)
                         .checkpointer = {.name = "hotcelld-ledger",
                                          .who = "the checkpointer",
                                          .without = "the front does its work"},
-                        .looker = {.name = "hotcelld-trees",
-                                   .who = "the process that looks at trees",
-                                   .without = "a tree that is changed from now on is run in"}};
+                        .tree_checker = {.name = "hotcelld-trees",
+                                         .who = "the process that looks at trees",
+                                         .without = "a tree that is changed from now on is run in"}};
     struct hc_error err = {0};
     int rc = begin(&k, &err);
     if (rc == 0)
@@ -619,7 +619,7 @@ int hc_manager_main(struct hc_config *c, const char *path)
     kill_child(&k.front);
     kill_workers(&k);
     kill_child(&k.checkpointer.pid);
-    kill_child(&k.looker.pid);
+    kill_child(&k.tree_checker.pid);
     if (k.ready)
         checkpoint_last(&k);
     hc_listeners_close(&k.listeners, true);

@@ -267,7 +267,7 @@ static bool is_changed(void *ctx, const char *tree_id)
 }
 
 /* Drops zygotes and cells that have loaded a tree which has changed since. */
-static void heed_trees(struct worker *me)
+static void drop_changed_trees(struct worker *me)
 {
     uint32_t news = me->trees->board->news;
     if (news != me->trees_news)
@@ -277,7 +277,7 @@ static void heed_trees(struct worker *me)
 
 /* Does all that comes before the cell: reads the job, loads its policy, checks its tree, writes its
  * inputs. */
-static int take_up(struct worker *me, struct work *w, struct hc_error *err)
+static int prepare_job(struct worker *me, struct work *w, struct hc_error *err)
 {
     return read_body(w, err) < 0 || load_policy(&me->policies, w, err) < 0 ||
                    hc_trees_check(me->trees, w->cached_policy->policy.tree, err) < 0 ||
@@ -299,8 +299,8 @@ static int serve_job(struct worker *me, struct hc_message *order, int fds[HC_RUN
     struct hc_message answer = {.kind = HC_SAY_FAILED};
     hc_autofd manifest = -1;
     memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
-    heed_trees(me);
-    if (take_up(me, &w, &answer.error) == 0)
+    drop_changed_trees(me);
+    if (prepare_job(me, &w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
     unstage(&w);
     for (size_t i = 0; i < count; i++)
@@ -308,7 +308,7 @@ static int serve_job(struct worker *me, struct hc_message *order, int fds[HC_RUN
     int rc = send_answer(me->channel, &answer, manifest, err);
     /* The client has its answer already. The front is told when this is done; until then it prefers other
      * workers. */
-    hc_warm_bury(&w.use);
+    hc_warm_reap_cell(&w.use);
     if (w.use.slot)
         hc_warm_settle(&me->warm, w.use.slot, w.cached_policy, order->weight);
     work_finish(&w);
@@ -334,7 +334,7 @@ static int serve_session(struct worker *me, struct hc_message *order, int fds[HC
                                    .share = {order->tenant, order->weight},
                                    .shared = true};
     memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
-    if (take_up(me, &w, &answer.error) == 0) {
+    if (prepare_job(me, &w, &answer.error) == 0) {
         talk.policy = &w.cached_policy->policy;
         talk.ceiling = &w.cached_policy->ceiling;
         if (hc_session_talk(&talk, &answer.error) >= 0)
@@ -378,7 +378,7 @@ static int next_message(struct worker *me, struct hc_message *order, int fds[HC_
 {
     struct pollfd on = {.fd = me->channel, .events = POLLIN};
     while (me->warm.rules.most && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
-        heed_trees(me);
+        drop_changed_trees(me);
         hc_warm_refresh(&me->warm);
         if (memcmp(&me->reported, &me->warm.counts, sizeof me->reported) != 0 && say_idle(me, err) < 0)
             return -1;

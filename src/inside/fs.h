@@ -8,8 +8,8 @@
 
 struct hc_fs_option {
     const char *key;  /* the option's name; NULL ends the list */
-    int64_t number;   /* its value, used if `text` is NULL */
-    const char *text; /* its value as text, borrowed */
+    int64_t number;   /* value of the attribute, used if `text` is NULL */
+    const char *text; /* value of the attribute as text, borrowed */
 };
 
 /* Make a new file system that is not mounted yet, with the MOUNT_ATTR_* in `attr`. Returns a descriptor

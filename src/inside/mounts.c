@@ -13,7 +13,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#define QUIET (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+#define NO_SUID_NO_DEV (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err)
 {
@@ -59,7 +59,7 @@ static int clone_proc(struct hc_error *err)
     hc_autofd fd =
         hc_open_tree(AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (unsigned)AT_RECURSIVE);
     struct mount_attr attr = {
-        .attr_set = hc_weak_mount_attr(QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY),
+        .attr_set = hc_weak_mount_attr(NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY),
         .propagation = MS_PRIVATE,
     };
     if (fd < 0 || hc_mount_setattr(fd, AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
@@ -84,7 +84,7 @@ static int make_proc(const struct hc_plan *plan, struct hc_error *err)
     if (hc_weak(HC_WEAK_PID_NAMESPACE))
         return clone_proc(err);
     return hc_fs_make("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts,
-                      QUIET | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
+                      NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
 }
 
 /* Cover the zygote's /proc, which its copies have used until here, by an empty directory of the tree. */
@@ -99,8 +99,8 @@ static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *
 {
     if (!plan->input_count)
         return 0;
-    hc_autofd dir =
-        make_tmpfs(plan, 1 << 16, HC_MAX_INPUTS + 2, QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
+    hc_autofd dir = make_tmpfs(plan, 1 << 16, HC_MAX_INPUTS + 2,
+                               NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
     if (dir < 0)
         return -1;
     for (size_t i = 0; i < plan->input_count; i++) {
@@ -124,7 +124,7 @@ static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *
 
 static int attach_output(const struct hc_plan *plan, int root, struct hc_error *err)
 {
-    const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
+    const uint64_t attrs = NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
     const struct hc_limits *l = &plan->policy->limits;
     hc_autofd fd = plan->output.fd >= 0 ? mount_of_source(&plan->output, err)
                                         : make_tmpfs(plan, l->output_bytes, l->output_files, attrs, err);
@@ -135,7 +135,7 @@ static int attach_output(const struct hc_plan *plan, int root, struct hc_error *
 
 static int attach_tmp(const struct hc_plan *plan, int root, struct hc_error *err)
 {
-    const uint64_t attrs = QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
+    const uint64_t attrs = NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
     hc_autofd fd =
         make_tmpfs(plan, plan->policy->limits.tmp_bytes, plan->policy->limits.tmp_files, attrs, err);
     if (fd < 0 || hc_fs_attach(fd, root, "tmp", err) < 0)
@@ -206,13 +206,13 @@ static int make_overlay(int root, int top, const char *bottom, uint64_t attr, st
 /* Make a root that has all of the tree, and empty directories on which the host's directories are mounted. */
 static int make_root_with_places(const struct hc_plan *plan, int tree, struct hc_error *err)
 {
-    hc_autofd places = make_tmpfs(plan, 1 << 20, MOST_PLACE_DIRS, QUIET, err);
+    hc_autofd places = make_tmpfs(plan, 1 << 20, MOST_PLACE_DIRS, NO_SUID_NO_DEV, err);
     if (places < 0)
         return -1;
     for (size_t i = 0; i < plan->dir_count; i++)
         if (!hc_path_covers("/tmp", plan->dirs[i].place) && make_place(places, plan->dirs[i].place, err) < 0)
             return -1;
-    return make_overlay(tree, places, ".", QUIET | MOUNT_ATTR_RDONLY, err);
+    return make_overlay(tree, places, ".", NO_SUID_NO_DEV | MOUNT_ATTR_RDONLY, err);
 }
 
 /* Attach the tree where the host has its /proc: any directory can be the mount point, as pivot_root moves the
@@ -276,8 +276,8 @@ static int attach_copies(const struct hc_plan *plan, int root, struct hc_error *
         count += plan->dirs[i].mode == HC_DIR_COW;
     if (!count)
         return 0;
-    hc_autofd space =
-        make_tmpfs(plan, l->output_bytes, l->output_files + (int64_t)count, QUIET | MOUNT_ATTR_NOEXEC, err);
+    hc_autofd space = make_tmpfs(plan, l->output_bytes, l->output_files + (int64_t)count,
+                                 NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC, err);
     if (space < 0 || hc_fs_attach(space, root, "output", err) < 0)
         return -1;
     for (size_t i = 0; i < plan->dir_count; i++) {
@@ -382,7 +382,7 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
 static int renew_input(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     hc_autofd fd = make_tmpfs(plan, HC_WARM_INPUT_BYTES, HC_MAX_INPUTS + 2,
-                              QUIET | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
+                              NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
     if (fd < 0 || hc_fs_attach(fd, root, "input", err) < 0)
         return -1;
     hc_autofd other = hc_open_tree(AT_FDCWD, "/input", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);

@@ -12,14 +12,14 @@
 
 #define HC_PARK_MAGIC 0x68635031u /* "hcP1" */
 
-/* The new cell's ends of these, in their order in the packet: the construction socket, the output pipes, the
- * socket for the status of pid 1. */
+/* Descriptors that a packet carries, in this order: the new cell's ends of the construction socket, of the
+ * output pipes, and of the socket for the status of pid 1. */
 enum hc_park_fd { HC_PARK_SYNC, HC_PARK_STDOUT, HC_PARK_STDERR, HC_PARK_STATUS, HC_PARK_FDS };
 
 struct hc_park {
     uint32_t magic;                      /* HC_PARK_MAGIC */
-    uid_t uid;                           /* the new cell's ids, as the zygote's user namespace numbers them */
-    gid_t gid;                           /* likewise */
+    uid_t uid;                           /* uid of the new cell, as the zygote's user namespace numbers it */
+    gid_t gid;                           /* gid of the new cell, in the same namespace */
     struct hc_limits limits;             /* the cell's limits */
     int64_t network, cores, output_mode; /* as in struct hc_policy */
     bool rlimit_pids, rlimit_memory;     /* as in struct hc_plan */

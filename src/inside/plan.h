@@ -31,7 +31,7 @@
  * one are refused: it looks `path` up once more and must meet the same inode. */
 struct hc_source {
     char *path;      /* on the host; owned */
-    int fd;          /* of the place, O_PATH; owned */
+    int fd;          /* descriptor of the place, O_PATH; owned */
     int mount_fd;    /* detached clone of the mount, owned; -1: the child makes it */
     uint64_t attr;   /* MOUNT_ATTR_* of the clone */
     char target[80]; /* below the root, without leading slash; empty for the root itself and the shim */
@@ -53,8 +53,8 @@ struct hc_plan {
     size_t dir_count;
     const char *workdir; /* directory of the cell that the program begins in; borrowed. NULL: /output */
     int devices_fd;      /* a mount of the cell's own device nodes, owned; -1: the host's nodes are mounted */
-    uid_t host_uid;      /* the cell's ids on the host */
-    gid_t host_gid;      /* likewise */
+    uid_t host_uid;      /* uid of the cell's processes on the host */
+    gid_t host_gid;      /* gid of these processes on the host */
     bool drop_groups;    /* the launcher is root: supplementary groups can and must go */
     bool rlimit_pids;    /* no pids controller: set RLIMIT_NPROC */
     bool rlimit_memory;  /* no memory controller: set RLIMIT_DATA, in case a process outruns the watch */
@@ -64,7 +64,7 @@ struct hc_plan {
     int stdin_fd;        /* child's end of the pipe for standard input, owned; -1: the cell's /dev/null */
     int stdout_fd, stderr_fd, handover_fd, status_fd; /* the child's ends, owned (enum hc_cell_fd) */
     struct sock_fprog filter;                         /* the first filter; of a zygote, its own */
-    char **env;                                       /* of the shim, NULL-terminated; borrowed */
+    char **env;                                       /* environment of the shim, NULL-terminated; borrowed */
 };
 
 #define HC_SYNC_FDS 4 /* most descriptors that come with one message */
@@ -101,8 +101,8 @@ struct hc_facts {
 struct hc_sync {
     int kind; /* enum hc_sync_kind */
     union {
-        struct hc_error error; /* of HC_SYNC_ERROR */
-        struct hc_facts facts; /* of HC_SYNC_FACTS */
+        struct hc_error error; /* failure, if the message is HC_SYNC_ERROR */
+        struct hc_facts facts; /* facts about the cell, if the message is HC_SYNC_FACTS */
     };
 };
 

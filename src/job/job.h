@@ -28,7 +28,7 @@ enum hc_input_format {
 
 struct hc_input {
     char *name;                  /* a Python identifier, not a keyword, not starting with an underscore */
-    char *path;                  /* of the file on the host */
+    char *path;                  /* path of the file on the host */
     enum hc_input_format format; /* how the program gets the file */
 };
 
@@ -60,16 +60,16 @@ enum { HC_SPEC_OWN = 1, HC_SPEC_RUNNER = 2, HC_SPEC_UPLOAD = 4, HC_SPEC_SESSION 
 
 /* A row of job_options.def. */
 struct hc_job_option {
-    const char *name;           /* of the member in a spec */
-    const char *flag;           /* of the command line, without its dashes */
+    const char *name;           /* name of the member in a spec */
+    const char *flag;           /* name of the option on the command line, without its dashes */
     size_t at;                  /* offsetof in struct hc_job */
-    const char *arg;            /* of a text: its name in --help and in the manual, "TENANT" */
+    const char *arg;            /* name of a text's value in --help and in the manual, such as "TENANT" */
     const char *help;           /* a phrase for --help */
     const char *man;            /* sentences for hotcell(1), in mdoc(7) */
     bool is_flag;               /* the member is a bool; else a char * */
     bool is_id;                 /* the text is an id (hc_job_check_id) */
     const char *shape;          /* what another text has to be, for messages */
-    const char *const *choices; /* the text is one of these; NULL: it is any text */
+    const char *const *choices; /* allowed texts; NULL: any text */
     unsigned commands;          /* HC_OF_* of the commands that take the option */
     unsigned specs;             /* HC_SPEC_* of the forms that may have the option */
     const char *not_sent;       /* why hotcelld does not take the option; NULL: it does */
@@ -93,7 +93,7 @@ struct hc_job {
     struct hc_dir dirs[HC_MAX_DIRS];
     size_t dir_count;
     cJSON *vars;      /* variables for the program: an object name -> value, only for checks; NULL: none */
-    char *vars_text;  /* the same as JSON text with numbers as written; NULL: none */
+    char *vars_text;  /* the variables as JSON text, with numbers as the job wrote them; NULL: none */
     char *given;      /* inputs of a session's run with their content, as JSON; NULL: none */
     cJSON *args;      /* list of strings: sys.argv behind the program's name; NULL: none */
     cJSON *env;       /* object of strings: environment variables beside the policy's; NULL: none */
@@ -113,7 +113,7 @@ struct hc_job {
     int run;       /* number of this run in its session, from 1; 0: not a run of a session */
     cJSON *labels; /* object of strings, owned; NULL if none */
     bool has_seed; /* the job gives a seed */
-    uint32_t seed; /* of PYTHONHASHSEED and random.seed; used if `has_seed` */
+    uint32_t seed; /* value for PYTHONHASHSEED and random.seed; used if `has_seed` */
     struct hc_tools tools;             /* tools that the spec describes; they have no commands */
     char *tool_commands[HC_MAX_TOOLS]; /* NAME=COMMAND, from the command line */
     size_t tool_command_count;         /* used entries of `tool_commands` */

@@ -9,7 +9,7 @@
  */
 struct hc_tool_call {
     uint32_t id;            /* the call's number in its cell, from 1 */
-    const char *name;       /* of the tool; borrowed from `json` */
+    const char *name;       /* name of the tool; borrowed from `json` */
     const cJSON *arguments; /* an object; borrowed from `json` */
     const char *source;     /* the arguments as they were written; points into the text */
     size_t source_len;      /* bytes of `source` */
@@ -56,9 +56,9 @@ const char *hc_tool_status_name(enum hc_tool_status status); /* "ok", ... */
 #define HC_TOOL_REFUSED_LISTED  100   /* most refused calls among them */
 
 struct hc_tool_entry {
-    char name[HC_TOOL_NAME + 1]; /* of the tool */
+    char name[HC_TOOL_NAME + 1]; /* name of the tool */
     char *arguments;             /* owned; JSON, perhaps cut. NULL: none, or redaction failed */
-    int64_t argument_bytes;      /* of the arguments before the cut */
+    int64_t argument_bytes;      /* bytes of the arguments before the cut */
     enum hc_tool_status status;  /* how the call ended */
     char message[256];           /* why the call failed; empty: it did not */
     char started[40];            /* when the call came, as hc_clock_text writes it */

@@ -20,7 +20,7 @@ void hc_nearest(const char *name, const char *const *known, char *out, size_t si
 struct hc_guess {
     const char *wanted; /* the wrong name; borrowed */
     const char *name; /* the nearest known name so far, as the hint shows it; borrowed. NULL: none was near */
-    size_t cost;      /* of `name`: twice its distance from `wanted`, and 1 more if it is from elsewhere */
+    size_t cost;      /* distance of `name` from `wanted`, doubled, and 1 more if `name` is from elsewhere */
 };
 
 /* Compares the known name `leaf`, which the hint would show as `shown`. A name from elsewhere (another

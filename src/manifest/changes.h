@@ -18,7 +18,7 @@ struct hc_entry_state {
     enum hc_kind kind;
     mode_t mode;                /* the bits of 0777; of a link 0 */
     int64_t bytes;              /* size of a file, or of a link's target; of a directory 0 */
-    char sha256[HC_SHA256_HEX]; /* of the content, or of the link's target; of a directory empty */
+    char sha256[HC_SHA256_HEX]; /* SHA-256 of the content, or of the link's target; empty for a directory */
 };
 
 enum hc_change_kind { HC_ADDED, HC_CHANGED, HC_REMOVED, HC_MODE, HC_CHANGE_KINDS };
@@ -48,11 +48,11 @@ struct hc_changes {
         *list; /* owned; sorted: what was removed, each after what was in it; then the others by path */
     size_t count, room;           /* used entries of `list`; entries that there is room for */
     struct hc_left_list skipped;  /* changes that could not be kept */
-    struct hc_left_list left_out; /* of the directory itself: what its copy never had */
+    struct hc_left_list left_out; /* entries of the directory itself: what its copy never had */
     bool incomplete; /* looking for changes ended early: there may be others, and no removed file is listed */
     char *directory; /* owned, relative to the output directory: where the contents are; NULL: nowhere */
-    char list_sha256[HC_SHA256_HEX]; /* of the list beside it, `directory` with ".json" */
-    char seal[HC_SHA256_HEX]; /* of the directory and list_sha256 (cell/seal.h); empty: there is none */
+    char list_sha256[HC_SHA256_HEX]; /* SHA-256 of the list beside it, `directory` with ".json" */
+    char seal[HC_SHA256_HEX]; /* seal of the directory and list_sha256 (cell/seal.h); empty: there is none */
 };
 
 void hc_changes_free(struct hc_changes *c); /* the struct as well; NULL is fine */

@@ -31,7 +31,7 @@ struct hc_denial {
     enum hc_refuser by; /* the layer that refused the action */
 #define HC_DENIAL_TEXT(member, bytes, ...) char member[bytes];
 #include "manifest/denial.def"
-    int line;      /* of the program, from 1; 0: unknown */
+    int line;      /* line of the program, from 1; 0: unknown */
     int64_t count; /* how many times it was refused */
 };
 

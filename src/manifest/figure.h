@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define HC_FIGURE_PATH_MAX 320 /* bytes of a figure's path, with the NUL */
-#define HC_FIGURE_MIME_MAX 40  /* bytes of its MIME type, with the NUL */
+#define HC_FIGURE_MIME_MAX 40  /* bytes of a figure's MIME type, with the NUL */
 
 #define HC_FIGURES_LISTED 1000 /* most figures of one job that its manifest lists as figures */
 #define HC_FIGURE_BEGINS  16   /* bytes of a file that are enough to tell its type */
@@ -19,9 +19,9 @@
 /* A figure as the launcher found it when it was announced. */
 struct hc_figure {
     char path[HC_FIGURE_PATH_MAX]; /* DIRECTORY/NAME, below the output directory */
-    char mime[HC_FIGURE_MIME_MAX]; /* its MIME type */
+    char mime[HC_FIGURE_MIME_MAX]; /* MIME type of the content */
     int64_t bytes;                 /* size of its file */
-    char sha256[HC_SHA256_HEX];    /* of the content that was drawn, as the process of the guest says */
+    char sha256[HC_SHA256_HEX]; /* SHA-256 of the content that was drawn, as the process of the guest says */
 };
 /* The figures that one job has announced, in the order of their first announcement. */
 struct hc_figure_list {

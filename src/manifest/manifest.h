@@ -40,11 +40,11 @@ struct hc_stream {
 
 /* A file or figure that the job has left. */
 struct hc_artifact {
-    char *path;                 /* owned; relative to the output directory; raw bytes of the name */
-    const char *mime;           /* static; NULL for plain files */
-    int order;                  /* of a figure: its position among the figures as they were drawn */
-    int64_t bytes;              /* its size */
-    char sha256[HC_SHA256_HEX]; /* of its content */
+    char *path;       /* owned; relative to the output directory; raw bytes of the name */
+    const char *mime; /* static; NULL for plain files */
+    int order;        /* position of a figure among the figures, in the order in which they were drawn */
+    int64_t bytes;    /* its size */
+    char sha256[HC_SHA256_HEX]; /* SHA-256 of its content */
 };
 
 /* A file in the output directory that the manifest does not list as an artifact. */
@@ -61,18 +61,18 @@ struct hc_layer {
 
 /* An input as it was when the cell was built. All pointers are borrowed from the job. */
 struct hc_manifest_input {
-    const char *name;           /* of the program's variable */
+    const char *name;           /* name of the program's variable */
     const char *file;           /* base name of the file on the host */
     int64_t bytes;              /* size of the file */
-    char sha256[HC_SHA256_HEX]; /* of its content */
+    char sha256[HC_SHA256_HEX]; /* SHA-256 of its content */
 };
 
 /* A directory of the host that the program found in its cell. */
 struct hc_manifest_dir {
-    char *host;                 /* its real path on the host, behind all links; owned */
+    char *host;                 /* real path on the host, behind all links; owned */
     char *place;                /* path in the cell; owned */
     const char *mode;           /* static */
-    struct hc_changes *changes; /* of a copy: what the program changed in it; owned. NULL: it had no copy, or
+    struct hc_changes *changes; /* changes that the program made in a copy; owned. NULL: it had no copy, or
                                    the launch failed */
 };
 enum { /* numbers of the rows of layer.def */
@@ -99,8 +99,8 @@ struct hc_manifest {
     cJSON *runs;         /* the runs of a session: a list of objects. Owned; NULL: none */
     cJSON *check; /* findings for which the program was not refused (hc_checked_parse). Owned; NULL: none */
     struct {
-        bool known;            /* the others are set */
-        bool signaled;         /* a signal ended it; else it exited */
+        bool known;            /* `signaled` and `value` are set */
+        bool signaled;         /* a signal ended the interpreter; else it exited */
         int value;             /* exit status or signal number */
     } process;                 /* how the interpreter ended, as pid 1 of the cell saw it */
     struct hc_stream out, err; /* standard output and standard error of the cell */
@@ -112,7 +112,8 @@ struct hc_manifest {
     size_t skipped_count;                /* number of entries of `skipped` */
     int64_t skipped_more;                /* number of skipped files that are not listed */
     int64_t code_bytes;                  /* size of the program */
-    char code_sha256[HC_SHA256_HEX]; /* of the program as the caller gave it; empty: there is no program */
+    char code_sha256[HC_SHA256_HEX];     /* SHA-256 of the program as the caller gave it; empty: there is no
+                                            program */
     char *code_path;    /* the saved program, relative to the output directory; owned; NULL: not saved */
     int64_t kept_bytes; /* sizes of the saved program and of its record together; not printed */
     /* Sentences about the job; one of them may begin with HC_CODE_LOST. The array has room for each sentence

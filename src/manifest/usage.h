@@ -16,7 +16,7 @@ enum hc_usage_unit { HC_USAGE_SECONDS, HC_USAGE_BYTES, HC_USAGE_COUNT }; /* in a
 enum hc_usage_kind { HC_USAGE_SUM, HC_USAGE_PEAK, HC_USAGE_STATE };
 
 struct hc_usage_row {
-    const char *name; /* of the member in a manifest's "usage" */
+    const char *name; /* name of the member in a manifest's "usage" */
     /* Of the number in a manifest; the struct's member is in microseconds for SECONDS. */
     enum hc_usage_unit unit;
     enum hc_usage_kind kind; /* what the number says of a session's cell */

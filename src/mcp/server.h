@@ -12,17 +12,18 @@
 /* A version of the protocol. */
 struct hc_mcp_version {
     const char *date;
-    bool annotated;  /* it has annotations of tools, and texts in messages of progress */
-    bool structured; /* it has titles, schemas of results, and results as data */
+    bool annotated;  /* the version has annotations of tools, and texts in messages of progress */
+    bool structured; /* the version has titles, schemas of results, and results as data */
 };
 
 /* What is told of a call before its answer. */
 struct hc_progress {
     char token[HC_RPC_ID_MAX + 1]; /* as JSON; empty: the client wants no messages */
-    int64_t begun_ms, end_ms;      /* of the call, and of the program's time; end_ms 0: it has not started */
-    int64_t last_ms, next_ms;      /* of messages; last_ms 0: none was sent */
-    struct hc_buf printed;         /* the last of the output that was not told yet, owned */
-    int64_t left_out;              /* bytes of output before `printed` that are not told */
+    int64_t begun_ms,
+        end_ms; /* start of the call, and of the program's time; end_ms 0: the program has not started */
+    int64_t last_ms, next_ms; /* times of the last and the next message; last_ms 0: none was sent */
+    struct hc_buf printed;    /* the last of the output that was not told yet, owned */
+    int64_t left_out;         /* bytes of output before `printed` that are not told */
 };
 
 /* A program that runs, or waits for its turn. */
@@ -48,7 +49,7 @@ struct hc_program {
 
 /* An open session. */
 struct hc_session_place {
-    char name[HC_STORE_RUN]; /* of the session, "session-N"; empty: this place is free */
+    char name[HC_STORE_RUN]; /* name of the session, "session-N"; empty: this place is free */
     struct hc_child child;   /* the `hotcell session` */
     int64_t input_bytes;     /* bytes of its files and inputs, which the store holds until it ends */
     int in_fd, out_fd; /* pipes for requests and answers, owned; in_fd -1: closed; out_fd -1: at its end */
@@ -58,19 +59,20 @@ struct hc_session_place {
     /* JSON-RPC ID of the call that waits, for the session to open or for a run; empty: none. */
     char id[HC_RPC_ID_MAX + 1];
     char close_id[HC_RPC_ID_MAX + 1]; /* JSON-RPC ID of the call that closes the session; empty: none */
-    bool cancelled;                  /* the client has cancelled the call `id`, whose run has not ended yet */
-    char next_id[HC_RPC_ID_MAX + 1]; /* of the call that waits for the end of a cancelled one; empty: none */
-    struct hc_buf next;              /* its request, owned */
-    struct hc_progress progress;     /* of the call that was not cancelled */
-    int64_t timeout_ms;              /* of that call; 0: it runs no program */
-    char why[200];                   /* why the session ends, a phrase; empty: it has not said so */
+    bool cancelled; /* the client has cancelled the call `id`, whose run has not ended yet */
+    char next_id[HC_RPC_ID_MAX +
+                 1];             /* ID of the call that waits for the end of a cancelled one; empty: none */
+    struct hc_buf next;          /* request of that call, owned */
+    struct hc_progress progress; /* messages about the progress of the call that was not cancelled */
+    int64_t timeout_ms;          /* time limit of that call's program; 0: it runs no program */
+    char why[200];               /* why the session ends, a phrase; empty: it has not said so */
 };
 
 #define HC_MCP_ENDED 16 /* most ended sessions whose reason is remembered */
 
 /* An ended session, and why it ended. */
 struct hc_session_ended {
-    char name[HC_STORE_RUN]; /* of the session, "session-N" */
+    char name[HC_STORE_RUN]; /* name of the session, "session-N" */
     char why[200];           /* why it ended, a phrase */
 };
 

@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 #define HC_STORE_WRITTEN       256                  /* most files that the client may write */
-#define HC_STORE_WRITTEN_BYTES ((int64_t)256 << 20) /* most bytes of these files together */
+#define HC_STORE_WRITTEN_BYTES ((int64_t)256 << 20) /* most bytes of all files that the client may write */
 #define HC_STORE_RUNS          64 /* most runs whose results are kept; older ones are removed */
 #define HC_STORE_NAME          80 /* most bytes of a written file's name */
 
 /* A file in the store. */
 struct hc_stored {
     char *path;       /* "files/NAME", "run-N/..." or "session-N/...", below the store's directory; owned */
-    const char *mime; /* its MIME type; static */
-    int64_t bytes;    /* its size */
+    const char *mime; /* MIME type of the file; static */
+    int64_t bytes;    /* size of the file, in bytes */
 };
 
 #define HC_STORE_RUN 24 /* bytes of a run's name, its NUL included */
@@ -26,7 +26,7 @@ struct hc_stored {
 /* The files of a run or session, or those that the client wrote. */
 struct hc_stored_run {
     char name[HC_STORE_RUN]; /* "run-N", "session-N" or "files" */
-    bool open;               /* it is an open session, which is not removed */
+    bool open;               /* the run is an open session, whose files are not removed */
     struct hc_stored *files; /* owned */
     size_t count;            /* number of `files` */
     int64_t bytes;           /* bytes of these files together */
@@ -34,7 +34,7 @@ struct hc_stored_run {
 
 struct hc_store {
     char *path;                               /* absolute path of the store's directory; owned */
-    int fd;                                   /* of this directory, owned */
+    int fd;                                   /* descriptor of this directory, owned */
     bool temporary;                           /* the directory is removed with the store */
     int64_t max;                              /* most bytes of results that are kept */
     int runs_begun, sessions_begun;           /* numbers of the last run and the last session; 0: none */

@@ -28,7 +28,7 @@ enum hc_call_when {
  * which libc and libraries are written to survive. A name that an architecture does not have is passed over.
  */
 struct hc_call_set {
-    const char *name;  /* of the set, as "syscalls" of a policy and `policy explain` have it */
+    const char *name;  /* name of the set, as "syscalls" of a policy and `policy explain` have it */
     unsigned when;     /* enum hc_call_when */
     const char *why;   /* the reason, a sentence */
     const char *calls; /* names of the calls, separated by blanks */

@@ -32,15 +32,16 @@ enum hc_tighter {
 struct hc_option {
     const char *path;         /* place in a policy file: "limits.timeout", "network" */
     const char *flag;         /* command line: "timeout", given as --timeout; NULL in tables that have none */
-    char letter;              /* its short form, 0 if none */
+    char letter;              /* short form of the option, 0 if there is none */
     const char *arg;          /* metavariable for --help: "DURATION" */
-    enum hc_option_kind kind; /* of the value */
+    enum hc_option_kind kind; /* kind of the value */
     size_t at;                /* offsetof in the record; int64_t, or char[256] for HC_OPT_NAME */
     int64_t min, max, def;    /* inclusive bounds; for choices def is an index */
     const char *def_name;     /* default of HC_OPT_NAME */
     const char *const *choices; /* NULL-terminated, for HC_OPT_CHOICE */
     const char *help;           /* one sentence */
-    enum hc_tighter tighter;    /* of hc_options; other tables are not for senders */
+    enum hc_tighter tighter;    /* direction in which a sender's value is tighter, in hc_options; other tables
+                                   are not for senders */
     /* Only of hc_options, and only where they are set: */
     const char *plain;  /* what the value counts as a number in a manifest, with its unit */
     const char *guard;  /* how the guard in the interpreter enforces it; NULL: it does not */

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RULES   64                 /* most patterns of a policy */
-#define WINDOW      ((size_t)64 << 10) /* bytes: the longest text that is held back whole */
-#define WINDOW_ENDS ((size_t)16 << 10) /* bytes kept of the beginning and of the end of longer text */
-#define EAGER       4096               /* bytes: shorter held text is searched whenever more text comes */
-#define MAX_STRAIN  16                 /* searches given up before a rule withholds all further text */
-#define MAX_NAME    1024               /* bytes of a variable's name and the blanks before it */
+#define MAX_RULES             64                 /* most patterns of a policy */
+#define WINDOW                ((size_t)64 << 10) /* bytes: the longest text that is held back whole */
+#define WINDOW_ENDS           ((size_t)16 << 10) /* bytes kept of the beginning and of the end of longer text */
+#define EAGER                 4096 /* bytes: shorter held text is searched whenever more text comes */
+#define MAX_SEARCHES_GIVEN_UP 16   /* searches given up before a rule withholds all further text */
+#define MAX_NAME              1024 /* bytes of a variable's name and the blanks before it */
 
 static const char redacted[] = "<REDACTED>";
 
@@ -153,7 +153,7 @@ struct stage {
     bool lost;               /* the middle of the text held back was dropped */
     bool skips_line;         /* the rest of this line is withheld */
     bool closed;             /* all further text is withheld */
-    int strain;              /* searches given up so far */
+    int searches_given_up;   /* searches given up so far */
 };
 
 /* The search for lines like KEY=value in one text. */
@@ -221,15 +221,15 @@ static void replace_match(struct hc_redaction *x, struct stage *s, struct hc_buf
     s->at = ovector[1];
 }
 
-/* The search was given up: withhold the rest of the line, and after MAX_STRAIN such searches all further
- * text. */
+/* The search was given up: withhold the rest of the line, and after MAX_SEARCHES_GIVEN_UP such searches all
+ * further text. */
 static void give_up(struct hc_redaction *x, struct stage *s, struct hc_buf *out)
 {
     const char *from = s->held.data + s->at, *newline = memchr(from, '\n', s->held.len - s->at);
     x->withheld = true;
     s->lost = false;
     replace_with(x, redacted, out);
-    s->closed = ++s->strain > MAX_STRAIN;
+    s->closed = ++s->searches_given_up > MAX_SEARCHES_GIVEN_UP;
     s->skips_line = !newline;
     s->at = newline && !s->closed ? (size_t)(newline - s->held.data) + 1 : s->held.len;
     if (newline)

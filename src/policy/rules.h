@@ -30,7 +30,7 @@ enum hc_rule_kind {
 
 /* A member of the objects of a HC_RULE_ROWS. */
 struct hc_rule_field {
-    const char *name;           /* of the member */
+    const char *name;           /* name of the member */
     enum hc_rule_kind kind;     /* BOOL, TEXT, CHOICE or NAMES */
     bool required;              /* each object must have the member */
     const char *const *choices; /* values that are allowed, NULL-terminated; NULL: any */
@@ -38,9 +38,9 @@ struct hc_rule_field {
 
 struct hc_rule {
     const char *section, *key;  /* its place in a policy file: {section: {key: value}} */
-    enum hc_rule_kind kind;     /* of the value */
+    enum hc_rule_kind kind;     /* kind of the value */
     bool guard;                 /* the guard enforces it; with guard "off" it is not handed to the shim */
-    int64_t max;                /* of HC_RULE_COUNT: the highest value */
+    int64_t max;                /* highest value of an HC_RULE_COUNT */
     const char *const *choices; /* values that are allowed, NULL-terminated; NULL: any */
     const struct hc_rule_field *fields; /* members of an object of HC_RULE_ROWS; ends with a NULL name */
     const char *help;                   /* one sentence */

@@ -32,7 +32,7 @@ struct hc_ceiling {
     struct hc_limits most; /* the highest value of each limit; HC_NO_MAXIMUM: no bound */
     uint64_t of_tenant; /* a bit for each row of hc_options whose maximum is the tenant's, not the policy's */
     int64_t enforcement;         /* the policy's enum hc_enforcement */
-    char policy[64], tenant[72]; /* their names */
+    char policy[64], tenant[72]; /* names of the policy and of the tenant */
 };
 
 /* `max` are the maxima of the tenant. */

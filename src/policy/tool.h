@@ -15,18 +15,19 @@
 
 /* An argument that is a path on the host. The launcher checks it before the tool is called. */
 struct hc_tool_path {
-    char *argument; /* its name; owned, as are the others */
+    char *argument; /* name of the argument; owned, as are the other texts */
     char *mode;   /* name of the argument that says how the tool opens the path: only paths to be written have
                    * to be below the directories. NULL: all have to be */
     char **below; /* directories, NULL-terminated: absolute, "~", "~/..." or relative to the launcher's own */
 };
 
 struct hc_tool {
-    char name[HC_TOOL_NAME + 1];  /* a Python identifier */
-    char *description;            /* for the writer of programs; owned; NULL: none */
-    struct hc_schema *parameters; /* of the object that holds the arguments; owned; NULL: any arguments */
-    const cJSON *schema;          /* the same schema as JSON; borrowed from `parameters` */
-    char **command;               /* NULL-terminated words, owned; NULL: the client answers */
+    char name[HC_TOOL_NAME + 1]; /* a Python identifier */
+    char *description;           /* for the writer of programs; owned; NULL: none */
+    struct hc_schema
+        *parameters;     /* schema of the object that holds the arguments; owned; NULL: any arguments */
+    const cJSON *schema; /* the schema of the parameters as JSON; borrowed from `parameters` */
+    char **command;      /* NULL-terminated words, owned; NULL: the client answers */
     struct hc_tool_path paths[HC_MAX_TOOL_PATHS]; /* arguments that are paths; their texts are owned */
     size_t path_count;                            /* used entries of `paths` */
     int64_t calls;                                /* most calls in one job */

@@ -13,7 +13,7 @@ import pages
 from strict import Document, Number
 from words import count, encode, entries, get, number, size, text, time
 
-MAX_ROWS, MAX_LINE, MAX_REASON, MAX_NOTES = 10000, 1 << 27, 300, 20  # rows: for jobs that ended well, and as many for others
+MAX_ROWS, MAX_LINE, MAX_REASON, MAX_NOTES = 10000, 1 << 27, 300, 20  # most rows for jobs that ended well, and as many for other jobs
 DETAILS = {True: 50, False: 200}  # rows with details, for jobs that ended well, and for others
 NO_RESULT = "no result"  # the status of a line that was begun and has no result
 STATUSES = (*facts.STATUSES, "invalid", "outcome_unknown")

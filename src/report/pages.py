@@ -10,7 +10,7 @@ import words
 
 HERE = Path(__file__).resolve().parent
 MOST = 512 << 20
-CLASSES = {0: "good", 2: "held", 3: "limit"}  # by exit status
+CLASSES = {0: "good", 2: "held", 3: "limit"}  # CSS class of a job, by its exit status
 STATUSES = {"invalid": "bad", **{name: CLASSES.get(status.exit_code, "bad") for name, status in facts.STATUSES.items()}}
 
 environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined,

@@ -10,8 +10,8 @@
 /* A file of the tree that a library keeps open, such as a font. A copy closes every descriptor that it
  * inherits, and opens these files again under the same numbers. */
 struct hc_open_file {
-    int fd;     /* its number in the zygote */
-    off_t at;   /* its offset in bytes */
+    int fd;     /* number of the descriptor in the zygote */
+    off_t at;   /* offset of the descriptor in its file, in bytes */
     char *path; /* owned */
 };
 struct hc_open_files {

@@ -10,7 +10,7 @@
 struct hc_interp_options {
     const char *filename; /* sys.argv[0], borrowed */
     bool seeded;          /* use `seed`; otherwise the interpreter takes a random one */
-    uint32_t seed;        /* of the hashes of str */
+    uint32_t seed;        /* seed of the hashes of str */
 };
 
 /* Starts the interpreter in this process. It is never finalised: the process ends instead. */

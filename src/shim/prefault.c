@@ -23,15 +23,17 @@
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
 #endif
 
-#define PAGE    4096UL    /* bytes of a page */
-#define MOST    2048      /* most ranges in the list */
-#define AT_ONCE 512       /* entries of the pagemap read at a time */
-#define AROUND  0x10000UL /* bytes, aligned, of one mapping of a file that the kernel maps at a fault */
+#define PAGE            4096UL /* bytes of a page */
+#define MAX_RANGES      2048   /* most ranges in the list */
+#define PAGEMAP_ENTRIES 512    /* entries of the pagemap read at a time */
+#define FAULT_AROUND                                                                                         \
+    0x10000UL /* bytes, aligned, of one mapping of a file that the kernel maps at a fault                    \
+               */
 
 /* Bits of /proc/PID/pagemap. */
-#define PRESENT (1ULL << 63) /* the page is in memory */
-#define OF_FILE (1ULL << 61) /* it is a page of a file, or shared */
-#define ALONE   (1ULL << 56) /* no other process maps the page */
+#define PRESENT   (1ULL << 63) /* the page is in memory */
+#define OF_FILE   (1ULL << 61) /* it is a page of a file, or shared */
+#define EXCLUSIVE (1ULL << 56) /* no other process maps the page */
 
 /* Pages that a copy will write to or read. */
 struct range {
@@ -45,8 +47,8 @@ struct mapping {
     bool readable, writable, private, of_file; /* private: no other process sees what is written to it */
 };
 
-static struct range ranges[MOST]; /* in the order of addresses */
-static size_t range_count;        /* used entries of `ranges` */
+static struct range ranges[MAX_RANGES]; /* in the order of addresses */
+static size_t range_count;              /* used entries of `ranges` */
 
 int hc_prefault_open(void)
 {
@@ -98,22 +100,22 @@ static void add_page(const struct mapping *m, uintptr_t page)
         last = NULL;
     if (last && m->writable && page == last->to)
         last->to = page + PAGE;
-    else if ((!last || page >= last->to) && range_count < MOST)
+    else if ((!last || page >= last->to) && range_count < MAX_RANGES)
         ranges[range_count++] = m->writable ? (struct range){page, page + PAGE}
-                                            : (struct range){page | 1, (page | (AROUND - 1)) + 1};
+                                            : (struct range){page | 1, (page | (FAULT_AROUND - 1)) + 1};
 }
 
 static bool is_page_needed(uint64_t entry, bool written)
 {
-    return written ? (entry & (PRESENT | OF_FILE | ALONE)) == (PRESENT | ALONE)
+    return written ? (entry & (PRESENT | OF_FILE | EXCLUSIVE)) == (PRESENT | EXCLUSIVE)
                    : (entry & (PRESENT | OF_FILE)) == (PRESENT | OF_FILE);
 }
 
 static void add_pages(int pagemap, const struct mapping *m)
 {
-    uint64_t entries[AT_ONCE];
+    uint64_t entries[PAGEMAP_ENTRIES];
     for (uintptr_t from = m->from; from < m->to;) {
-        size_t count = MIN(AT_ONCE, (m->to - from) / PAGE);
+        size_t count = MIN(PAGEMAP_ENTRIES, (m->to - from) / PAGE);
         ssize_t n = pread(pagemap, entries, count * sizeof *entries, (off_t)(from / PAGE * sizeof *entries));
         if (n < (ssize_t)sizeof *entries)
             return;

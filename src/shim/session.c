@@ -118,9 +118,9 @@ static void become_python(PyObject *random)
     PyErr_Clear();
 }
 
-/* The process that returns from make_copy: the one that was copied; the copy, later. NOT_COPIED: there is no
- * copy. */
-enum side { STAYED, TOOK_OVER, NOT_COPIED };
+/* Which process returns from make_copy: the one that was copied, at once, or the copy, when it takes over.
+ * NOT_COPIED: no copy could be made. */
+enum side { ORIGINAL, COPY, NOT_COPIED };
 
 /* The first child makes the second and ends, so that the second becomes a child of pid 1. */
 static enum side fork_twice(void)
@@ -132,12 +132,12 @@ static enum side fork_twice(void)
         if (copy != 0)
             _exit(copy < 0 ? 1 : 0);
         wait_for_turn();
-        return TOOK_OVER;
+        return COPY;
     }
     while (between > 0 && waitpid(between, &status, 0) < 0)
         if (errno != EINTR)
             return NOT_COPIED;
-    return between > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? STAYED : NOT_COPIED;
+    return between > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ORIGINAL : NOT_COPIED;
 }
 
 /* Makes a copy. SIGCHLD is set to its default meanwhile, so that the program's handler does not see our
@@ -344,7 +344,7 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
             exit_with_error(&err);
         hc_autopy *random = random_state();
         enum side side = make_copy();
-        if (side == TOOK_OVER) {
+        if (side == COPY) {
             order_finish(&next);
             hc_wire_drop(HC_FD_CONTROL);
             become_python(random);

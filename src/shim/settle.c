@@ -20,8 +20,9 @@
 
 /* ---- libc's allocator ---- */
 
-#define LARGEST ((size_t)64 << 10) /* bytes of the largest chunk to be taken: there are few larger ones */
-#define STEP    16                 /* bytes: sizes of chunks are multiples of it */
+#define LARGEST_CHUNK                                                                                        \
+    ((size_t)64 << 10) /* bytes of the largest chunk to be taken: there are few larger ones */
+#define CHUNK_STEP 16  /* bytes: sizes of chunks are multiples of it */
 
 /* The address where the memory begins that malloc has never given out. Below it are chunks, used and free. */
 static uintptr_t top_of_heap(void)
@@ -46,18 +47,18 @@ static void take_free_chunks(size_t size)
  * that chunk's neighbours in the free lists; with it all allocations come from the end of the heap. */
 static void take_all_free_chunks(void)
 {
-    for (size_t size = LARGEST; size > 1024; size -= size / 8 / STEP * STEP)
+    for (size_t size = LARGEST_CHUNK; size > 1024; size -= size / 8 / CHUNK_STEP * CHUNK_STEP)
         take_free_chunks(size);
-    for (size_t size = 1024; size >= STEP; size -= STEP)
+    for (size_t size = 1024; size >= CHUNK_STEP; size -= CHUNK_STEP)
         take_free_chunks(size - sizeof(size_t)); /* all of a chunk but its head */
 }
 
 /* ---- Python's allocator ---- */
 
-#define SMALLEST    16    /* bytes of the smallest size class */
-#define LARGEST_OBJ 512   /* bytes of the largest size class */
-#define POOL        16384 /* bytes of a pool, which has objects of one size; CPython's POOL_SIZE */
-#define IN_A_ROW    8     /* objects at consecutive addresses prove that their pool is new */
+#define SMALLEST_CLASS 16    /* bytes of the smallest size class */
+#define LARGEST_OBJ    512   /* bytes of the largest size class */
+#define POOL           16384 /* bytes of a pool, which has objects of one size; CPython's POOL_SIZE */
+#define IN_A_ROW       8     /* objects at consecutive addresses prove that their pool is new */
 
 /* Fills the pools of one size class that have free objects, for the same reason as with chunks. */
 static void fill_pools(size_t size)
@@ -80,15 +81,15 @@ static void fill_pools(size_t size)
 
 /* ---- the memory of Python's allocator ---- */
 
-#define ARENA 0x100000UL /* bytes of an arena; CPython's ARENA_SIZE */
-#define MOST  1024       /* most arenas of the region, which is address space and not memory */
+#define ARENA      0x100000UL /* bytes of an arena; CPython's ARENA_SIZE */
+#define MAX_ARENAS 1024       /* most arenas of the region, which is address space and not memory */
 
 /* The region that all arenas are taken from. Python's own mappings would lie in gaps between those of
  * libraries, and none would be large enough for a huge page. */
 static struct {
-    char *start;               /* address of the region; NULL: there is none */
-    size_t used;               /* arenas ever given out, from the start of the region on */
-    unsigned short free[MOST]; /* indexes of arenas that are free again */
+    char *start;                     /* address of the region; NULL: there is none */
+    size_t used;                     /* arenas ever given out, from the start of the region on */
+    unsigned short free[MAX_ARENAS]; /* indexes of arenas that are free again */
     size_t free_count;
 } region;
 
@@ -104,7 +105,7 @@ static void *map(size_t size, int rights, int flags)
 static void *allocate_arena(void *ctx, size_t size)
 {
     (void)ctx;
-    if (size == ARENA && region.start && (region.free_count || region.used < MOST)) {
+    if (size == ARENA && region.start && (region.free_count || region.used < MAX_ARENAS)) {
         size_t at = region.free_count ? region.free[region.free_count - 1] : region.used;
         char *p = region.start + at * ARENA;
         if (mprotect(p, ARENA, PROT_READ | PROT_WRITE) == 0) {
@@ -119,7 +120,7 @@ static void free_arena(void *ctx, void *p, size_t size)
 {
     (void)ctx;
     const uintptr_t offset = (uintptr_t)p - (uintptr_t)region.start;
-    if (!region.start || offset >= MOST * ARENA) {
+    if (!region.start || offset >= MAX_ARENAS * ARENA) {
         (void)munmap(p, size);
         return;
     }
@@ -130,7 +131,7 @@ static void free_arena(void *ctx, void *p, size_t size)
 void hc_settle_begin(void)
 {
     static PyObjectArenaAllocator own = {.alloc = allocate_arena, .free = free_arena};
-    void *p = map(MOST * ARENA + HUGE_PAGE, PROT_NONE, MAP_NORESERVE);
+    void *p = map(MAX_ARENAS * ARENA + HUGE_PAGE, PROT_NONE, MAP_NORESERVE);
     if (!p)
         return;
     region.start = (char *)(((uintptr_t)p + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
@@ -171,7 +172,7 @@ static void use_huge_pages(void)
 void hc_settle(void)
 {
     take_all_free_chunks();
-    for (size_t size = SMALLEST; size <= LARGEST_OBJ; size += SMALLEST)
+    for (size_t size = SMALLEST_CLASS; size <= LARGEST_OBJ; size += SMALLEST_CLASS)
         fill_pools(size);
     use_huge_pages();
 }

@@ -14,8 +14,8 @@ static const struct frame {
     const char *name;          /* name of the type in messages */
     enum hc_frame_sender word; /* which process may send it, and so how far it is trusted */
     bool payload;              /* it may have content */
-    unsigned legal;            /* a bit for each state in which the cell may send it */
-    bool once;                 /* it may come at most once in a conversation */
+    unsigned allowed_states;   /* a bit for each state in which the cell may send it */
+    bool at_most_once;         /* it may come at most once in a conversation */
     unsigned asked; /* HC_ASKED_* that it answers: it is legal only while that is open; 0: legal unasked */
     enum hc_talk_state next; /* the state after it; 0: the state stays */
 } frames[HC_FRAME_TYPES] = {
@@ -24,29 +24,29 @@ static const struct frame {
     [HC_FRAME_NEXT] = {"next", .word = HC_FROM_LAUNCHER},
     [HC_FRAME_TOOL_RESULT] = {"tool result", HC_FROM_LAUNCHER, .payload = true},
 
-    [HC_FRAME_FILTERED] = {"filtered", HC_FROM_SHIM, .legal = IN(START), .once = true},
-    [HC_FRAME_READY] = {"ready", HC_FROM_SHIM, .legal = IN(START), .next = HC_TALK_READY},
-    [HC_FRAME_CHECKED] = {"checked", HC_FROM_SHIM, .payload = true, .legal = IN(READY) | IN(CHECKING),
-                          .once = true},
-    [HC_FRAME_PASSED] = {"passed", HC_FROM_SHIM, .legal = IN(CHECKING), .next = HC_TALK_OVER},
+    [HC_FRAME_FILTERED] = {"filtered", HC_FROM_SHIM, .allowed_states = IN(START), .at_most_once = true},
+    [HC_FRAME_READY] = {"ready", HC_FROM_SHIM, .allowed_states = IN(START), .next = HC_TALK_READY},
+    [HC_FRAME_CHECKED] = {"checked", HC_FROM_SHIM, .payload = true,
+                          .allowed_states = IN(READY) | IN(CHECKING), .at_most_once = true},
+    [HC_FRAME_PASSED] = {"passed", HC_FROM_SHIM, .allowed_states = IN(CHECKING), .next = HC_TALK_OVER},
     /* It may come in START, too, when data could not be loaded. */
-    [HC_FRAME_REJECTED] = {"rejected", HC_FROM_SHIM, .payload = true, .legal = UNTOUCHED,
+    [HC_FRAME_REJECTED] = {"rejected", HC_FROM_SHIM, .payload = true, .allowed_states = UNTOUCHED,
                            .next = HC_TALK_OVER},
 
-    [HC_FRAME_RUN] = {"run", HC_FROM_GUEST, .legal = IN(READY) | IN(AGAIN), .next = HC_TALK_RUNNING},
-    [HC_FRAME_TOOL_CALL] = {"tool call", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
-    [HC_FRAME_DENIAL] = {"denial", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
-    [HC_FRAME_FIGURE] = {"figure", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
-    [HC_FRAME_INPUT] = {"input", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING)},
-    [HC_FRAME_REPORT] = {"report", HC_FROM_GUEST, .payload = true, .legal = IN(RUNNING),
+    [HC_FRAME_RUN] = {"run", HC_FROM_GUEST, .allowed_states = IN(READY) | IN(AGAIN), .next = HC_TALK_RUNNING},
+    [HC_FRAME_TOOL_CALL] = {"tool call", HC_FROM_GUEST, .payload = true, .allowed_states = IN(RUNNING)},
+    [HC_FRAME_DENIAL] = {"denial", HC_FROM_GUEST, .payload = true, .allowed_states = IN(RUNNING)},
+    [HC_FRAME_FIGURE] = {"figure", HC_FROM_GUEST, .payload = true, .allowed_states = IN(RUNNING)},
+    [HC_FRAME_INPUT] = {"input", HC_FROM_GUEST, .payload = true, .allowed_states = IN(RUNNING)},
+    [HC_FRAME_REPORT] = {"report", HC_FROM_GUEST, .payload = true, .allowed_states = IN(RUNNING),
                          .next = HC_TALK_OVER},
     /* The kernel tells which process sends these. A copy sends KEPT itself, perhaps later than the process
      * that it was copied from sends its next frame. */
-    [HC_FRAME_KEPT] = {"kept", HC_FROM_GUEST, .legal = IN_SESSION | IN(RUNNING) | IN(OVER),
+    [HC_FRAME_KEPT] = {"kept", HC_FROM_GUEST, .allowed_states = IN_SESSION | IN(RUNNING) | IN(OVER),
                        .asked = HC_ASKED_COPY},
-    [HC_FRAME_UNKEPT] = {"unkept", HC_FROM_GUEST, .legal = IN_SESSION, .asked = HC_ASKED_COPY,
+    [HC_FRAME_UNKEPT] = {"unkept", HC_FROM_GUEST, .allowed_states = IN_SESSION, .asked = HC_ASKED_COPY,
                          .next = HC_TALK_OVER},
-    [HC_FRAME_RESUMED] = {"resumed", HC_FROM_GUEST, .legal = IN(IDLE), .asked = HC_ASKED_RESUME},
+    [HC_FRAME_RESUMED] = {"resumed", HC_FROM_GUEST, .allowed_states = IN(IDLE), .asked = HC_ASKED_RESUME},
 };
 
 enum hc_frame_sender hc_frame_sender(enum hc_frame_type type)
@@ -91,7 +91,7 @@ bool hc_inbox_has(const struct hc_inbox *in, enum hc_frame_type type)
 bool hc_inbox_expects(const struct hc_inbox *in, enum hc_frame_type type)
 {
     const struct frame *f = &frames[type];
-    if (!(f->legal & 1U << in->state) || (f->once && hc_inbox_has(in, type)))
+    if (!(f->allowed_states & 1U << in->state) || (f->at_most_once && hc_inbox_has(in, type)))
         return false;
     return !f->asked || (in->asked & f->asked);
 }

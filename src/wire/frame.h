@@ -109,13 +109,13 @@ bool hc_talk_untouched(enum hc_talk_state state);
 /* The launcher's side of the conversation: it decides which frame may come in which state, and bounds a
  * message. */
 struct hc_inbox {
-    enum hc_talk_state state; /* of the conversation */
+    enum hc_talk_state state; /* state of the conversation */
     enum hc_talk_state first; /* the state in which the conversation began */
     unsigned asked;           /* HC_ASKED_* that have not been answered */
     unsigned seen;            /* a bit (1 << type) for each type of message that has come */
     bool broken;              /* a packet was refused; so are all later ones */
     uint8_t open;             /* type of a message that has begun, 0 if none */
-    struct hc_buf body;       /* of the open message, then of the last finished one */
+    struct hc_buf body;       /* content of the open message, then of the last finished one */
     size_t max;               /* most bytes of one message; 0 refuses any content */
 };
 

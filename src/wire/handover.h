@@ -30,7 +30,7 @@ struct hc_handover_head {
     uint32_t first_len;              /* bytes of filters.first */
     uint32_t report_len;             /* bytes of filters.report */
     uint32_t job_len;                /* bytes of filters.own */
-    char version[sizeof hc_version]; /* of the launcher that wrote the handover */
+    char version[sizeof hc_version]; /* version of the launcher that wrote the handover */
 };
 
 /* Descriptors of a cell's first process; nothing else is open, and none is of a file of the host:
@@ -112,10 +112,10 @@ struct hc_handover_input {
 /* The document, decoded. Its texts and nodes belong to the handover. A text that the document lacks is "", a
  * node NULL. */
 struct hc_handover_job {
-    const char *code;                 /* the program */
-    const char *filename;             /* of the program, "<cell>" */
-    const char *timeout;              /* limits.timeout, as text for a message: "60s" */
-    const char *interface;            /* that the job came through (policy/interface.def) */
+    const char *code;      /* the program */
+    const char *filename;  /* file name of the program, "<cell>" */
+    const char *timeout;   /* limits.timeout, as text for a message: "60s" */
+    const char *interface; /* name of the interface that the job came through (policy/interface.def) */
     struct hc_handover_input *inputs; /* owned */
     size_t input_count;               /* number of `inputs` */
     bool has_vars;                    /* the document's text has variables, for Python to read */
@@ -123,8 +123,9 @@ struct hc_handover_job {
     bool interactive; /* standard input comes from the client when the program calls input() */
     bool has_stdin;   /* standard input is a pipe, and not /dev/null */
     bool has_seed;    /* the job gives a seed */
-    uint32_t seed;    /* of the hashes of str and of random; used if `has_seed` */
-    bool session, check, guard, learn, network, processes; /* of the job and its policy, as in the document */
+    uint32_t seed;    /* seed of the hashes of str and of random; used if `has_seed` */
+    bool session, check, guard, learn, network,
+        processes;   /* flags of the job and of its policy, as in the document */
     bool links;      /* there may be symbolic links below /tmp: of a directory of the host */
     int64_t figures; /* most figures */
     int64_t figure_bytes, value_bytes; /* most bytes of one figure, of the value */
@@ -135,7 +136,7 @@ struct hc_handover_job {
 };
 
 struct hc_handover {
-    enum hc_handover_kind kind;         /* of the handover */
+    enum hc_handover_kind kind;         /* kind of the handover */
     struct hc_handover_filters filters; /* point into the bytes given to hc_handover_split, as does `text` */
     const char *text;                   /* the JSON document */
     size_t text_len;                    /* bytes of `text` */

@@ -94,7 +94,7 @@ static void drop_read_lines(struct hc_rpc_lines *l)
     if (!l->start)
         return;
     l->buf.len -= l->start;
-    l->looked -= l->start;
+    l->searched -= l->start;
     memmove(l->buf.data, l->buf.data + l->start, l->buf.len);
     l->start = 0;
 }
@@ -116,7 +116,7 @@ void hc_rpc_feed(struct hc_rpc_lines *l, const char *data, size_t len)
 static void drop_buffer(struct hc_rpc_lines *l)
 {
     hc_buf_finish(&l->buf);
-    l->start = l->looked = 0;
+    l->start = l->searched = 0;
 }
 
 static bool is_blank_line(const char *text, size_t len)
@@ -130,15 +130,15 @@ static bool is_blank_line(const char *text, size_t len)
 /* Takes the next line from the buffer; false: its line break has not come. */
 static bool take_line(struct hc_rpc_lines *l, const char **text, size_t *len)
 {
-    char *from = l->buf.data + l->looked;
-    char *end = l->buf.len > l->looked ? memchr(from, '\n', l->buf.len - l->looked) : NULL;
+    char *from = l->buf.data + l->searched;
+    char *end = l->buf.len > l->searched ? memchr(from, '\n', l->buf.len - l->searched) : NULL;
     if (!end) {
-        l->looked = l->buf.len;
+        l->searched = l->buf.len;
         return false;
     }
     *text = l->buf.data + l->start;
     *len = (size_t)(end - *text);
-    l->start = l->looked = (size_t)(end + 1 - l->buf.data);
+    l->start = l->searched = (size_t)(end + 1 - l->buf.data);
     return true;
 }
 

@@ -22,7 +22,7 @@ enum hc_rpc_kind {
 
 struct hc_rpc {
     struct hc_json json;        /* owned; the text has to outlive the message */
-    enum hc_rpc_kind kind;      /* of the message */
+    enum hc_rpc_kind kind;      /* kind of the message */
     char id[HC_RPC_ID_MAX + 1]; /* JSON text, as it was written; "null": the message has no id */
     const char *method;         /* borrowed from `json`; NULL for a response */
     const cJSON *params;        /* borrowed from `json`, an object; NULL: none */
@@ -38,10 +38,10 @@ bool hc_rpc_id(const struct hc_json *j, const cJSON *node, char out[HC_RPC_ID_MA
 
 /* The lines of a stream. A line longer than `max` is dropped and not held in memory. */
 struct hc_rpc_lines {
-    struct hc_buf buf;    /* bytes that were fed and may still be needed; owned */
-    size_t max;           /* most bytes of a line; set by the owner */
-    size_t start, looked; /* offsets in `buf`: of the next line; up to where that line has no line break */
-    bool skipping;        /* bytes are dropped up to the end of a line that was too long */
+    struct hc_buf buf;      /* bytes that were fed and may still be needed; owned */
+    size_t max;             /* most bytes of a line; set by the owner */
+    size_t start, searched; /* offsets in `buf`: of the next line; up to where that line has no line break */
+    bool skipping;          /* bytes are dropped up to the end of a line that was too long */
 };
 
 enum hc_rpc_line {

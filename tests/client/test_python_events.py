@@ -2,10 +2,8 @@
 
 import asyncio
 import base64
-import hashlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -281,12 +279,7 @@ def test_arguments_that_a_session_has_as_a_whole_or_not_at_all(base_tree):
 
 
 def test_a_missing_token_is_a_problem_of_its_own(base_tree):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    tokens = cells.new_directory(cells.caller()) / "tokens"
-    tokens.write_text(f"{hashlib.sha256(b'the-token-of-the-team').hexdigest()} team\n")
-    tokens.chmod(0o600)
-    config = {"listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(tokens), "tenants": {"team": {}}}
+    port, config = daemons.config_with_token("the-token-of-the-team")
     with daemons.Daemon(config=config) as d:
         with pytest.raises(hotcell.AuthProblem, match="a valid token is needed") as problem:
             hotcell.Daemon(f"http://127.0.0.1:{port}").jobs()

@@ -1,8 +1,6 @@
 """The Python package over an encrypting server in front of a daemon, with a prefix before the daemon's routes."""
 
 import asyncio
-import hashlib
-import socket
 import sys
 from pathlib import Path
 
@@ -23,13 +21,8 @@ TOKEN = "a-token-of-the-team"
 @pytest.fixture(name="port", scope="module")
 def module_daemon(base_tree):
     """Of a daemon that takes tokens."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    tokens = cells.new_directory(cells.caller()) / "tokens"
-    tokens.write_text(f"{hashlib.sha256(TOKEN.encode()).hexdigest()} team\n")
-    tokens.chmod(0o600)
-    config = {"workers": 1, "listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(tokens), "tenants": {"team": {}}}
-    with daemons.Daemon(config=config) as d:
+    port, config = daemons.config_with_token(TOKEN)
+    with daemons.Daemon(config={**config, "workers": 1}) as d:
         yield port
         assert d.end() == 0, d.log
 

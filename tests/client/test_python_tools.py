@@ -4,7 +4,6 @@ command, and by a daemon over its socket and over TCP."""
 import asyncio
 import contextlib
 import contextvars
-import hashlib
 import os
 import signal
 import socket
@@ -55,19 +54,10 @@ def directory_of_its_own(base_tree, monkeypatch):
     monkeypatch.delenv("HOTCELL_SOCKET", raising=False)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.fixture(name="daemon", scope="module")
 def daemon_on_both(base_tree):
-    tokens, port = cells.new_directory(cells.caller()) / "tokens", free_port()
-    tokens.write_text(f"{hashlib.sha256(b'a-token-of-the-team').hexdigest()} team\n")
-    tokens.chmod(0o600)
-    config = {"workers": 1, "listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(tokens), "tenants": {"team": {}}}
-    with daemons.Daemon(config=config) as d:
+    port, config = daemons.config_with_token("a-token-of-the-team")
+    with daemons.Daemon(config={**config, "workers": 1}) as d:
         d.url = f"http://127.0.0.1:{port}"
         yield d
         assert d.end() == 0, d.log

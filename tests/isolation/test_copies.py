@@ -19,16 +19,7 @@ PROBE = "import os, shutil\n" + cells.ATTEMPT
 @pytest.fixture
 def data(user):
     """A directory of the launcher's own user."""
-    path = cells.new_directory(user) / "data"
-    (path / "below" / "deep").mkdir(parents=True)
-    (path / "words.txt").write_text("words")
-    (path / "below" / "private.txt").write_text("private")
-    (path / "below" / "private.txt").chmod(0o600)
-    (path / "below" / "deep" / "x").write_text("x")
-    (path / "link").symlink_to("words.txt")
-    for entry in (path, *path.rglob("*")):
-        os.lchown(entry, user.uid, user.uid)
-    return path
+    return cells.data_directory(user, {"words.txt": "words", "below/private.txt": "private", "below/deep/x": "x"}, {"link": "words.txt"})
 
 
 def probe(data, code, *options, **arguments):

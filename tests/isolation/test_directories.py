@@ -24,14 +24,8 @@ PROBE = "import os\n" + cells.ATTEMPT
 @pytest.fixture
 def data(user):
     """A directory of the launcher's own user, with a file that only this user may read."""
-    path = cells.new_directory(user) / "data"
-    (path / "below").mkdir(parents=True)
-    (path / "words.txt").write_text("words")
-    (path / "below" / "private.txt").write_text("private")
-    (path / "below" / "private.txt").chmod(0o600)
+    path = cells.data_directory(user, {"words.txt": "words", "below/private.txt": "private"})
     (path / "below" / "hard.txt").hardlink_to(path / "words.txt")
-    for entry in (path, *path.rglob("*")):
-        os.chown(entry, user.uid, user.uid)
     return path
 
 

@@ -27,15 +27,7 @@ os.rename("from", "to")
 
 @pytest.fixture
 def data(user):
-    path = cells.new_directory(user) / "data"
-    (path / "below").mkdir(parents=True)
-    (path / "gone" / "deep").mkdir(parents=True)
-    for name, text in (("words.txt", "words"), ("below/private.txt", "private"), ("gone/deep/x", "x"), ("from", "moved"), ("kept", "kept")):
-        (path / name).write_text(text)
-    (path / "below" / "private.txt").chmod(0o600)
-    for entry in (path, *path.rglob("*")):
-        os.lchown(entry, user.uid, user.uid)
-    return path
+    return cells.data_directory(user, {"words.txt": "words", "below/private.txt": "private", "gone/deep/x": "x", "from": "moved", "kept": "kept"})
 
 
 def job(data, user, code=PROGRAM, *options):

@@ -15,14 +15,7 @@ PROBE = "import os, shutil\n" + cells.ATTEMPT
 
 @pytest.fixture
 def data(user):
-    path = cells.new_directory(user) / "data"
-    (path / "below").mkdir(parents=True)
-    (path / "words.txt").write_text("words")
-    (path / "below" / "private.txt").write_text("private")
-    (path / "below" / "private.txt").chmod(0o600)
-    for entry in (path, *path.rglob("*")):
-        os.lchown(entry, user.uid, user.uid)
-    return path
+    return cells.data_directory(user, {"words.txt": "words", "below/private.txt": "private"})
 
 
 def allowing(*paths):

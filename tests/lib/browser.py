@@ -90,7 +90,7 @@ class Browser:
         path.write_bytes(base64.b64decode(data))
 
     def requests(self):
-        """What it wanted to load beside the page itself and what the page holds: {URL: whether the page's policy let it}."""
+        """Addresses that the page wanted to load beside the page itself and what the page holds: {URL: whether the page's policy let it}."""
         blocked = {event["requestId"] for name, event in self.events if name == "Network.loadingFailed" and event.get("blockedReason") == "csp"}
         asked = [event for name, event in self.events if name == "Network.requestWillBeSent"][1:]
         return {event["request"]["url"]: event["requestId"] not in blocked for event in asked if not event["request"]["url"].startswith("data:")}
@@ -99,7 +99,7 @@ class Browser:
         return [event for name, event in self.events if name == "Page.javascriptDialogOpening"]
 
     def complaints(self):
-        """What it wrote to its console: broken rules of the policy, errors of scripts."""
+        """Texts that the browser wrote to the page's console: broken rules of the policy, errors of scripts."""
         return [event["entry"]["text"] for name, event in self.events if name == "Log.entryAdded"]
 
 

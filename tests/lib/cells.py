@@ -27,13 +27,14 @@ import pytest
 BUILD = Path(os.environ.get("HOTCELL_BUILD") or Path(__file__).resolve().parents[2] / "build").resolve()
 HOTCELL = BUILD / "hotcell"
 IS_ROOT = os.geteuid() == 0
-SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # of this machine, for an emulated one
+SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # factor for time limits: more than 1 on an emulated machine
 PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended counts as hanging
 BOUNDS = {"--timeout": f"{10 * SLOWNESS:g}s", "--memory": os.environ.get("HOTCELL_TEST_MEMORY") or "256M"}
 
 
 def generated(name):
-    """What the build has made of the tables. Builds for tests (warm, weak, sanitized) lie in a folder of the usual one, which has it."""
+    """A file that the build has made of the tables, parsed if it is JSON. Builds for tests (warm, weak, sanitized) lie in a folder of the usual
+    build, which has the file."""
     text = next(path for path in (BUILD / name, BUILD.parent / name) if path.exists()).read_text()
     return json.loads(text) if name.endswith(".json") else text
 
@@ -60,7 +61,7 @@ def watched(options, policy, user):
 
 
 def watched_policy(policy, user):
-    """The same for a policy that becomes a file."""
+    """The policy, a dict that becomes a file, with the enforcement that watched() would ask for on the command line."""
     return {**policy, "limits": {"enforcement": "rlimits", **policy.get("limits", {})}} if watched([], policy, user) else policy
 
 
@@ -124,14 +125,14 @@ class Result:
     command: list
 
     def files(self):
-        """What stands in the output directory, as relative paths, without directories and the manifest."""
+        """Relative paths of the files in the output directory, without the manifest."""
         found = {os.path.relpath(os.path.join(folder, name), self.output)
                  for folder, folders, names in os.walk(self.output)
                  for name in names + [name for name in folders if os.path.islink(os.path.join(folder, name))]}
         return sorted(found - {"manifest.json"})
 
     def listed(self):
-        """What the manifest says stands there."""
+        """Paths of the files that the manifest lists."""
         return sorted(entry["path"] for entry in self.manifest["files"] + self.manifest["figures"])
 
     def skipped(self):
@@ -373,11 +374,26 @@ def new_directory(user):
     return path
 
 
+def data_directory(user, files, links=None):
+    """A new directory "data" of the user's with these files, {path: text}, and links, {path: target}. Others may read all of them but
+    below/private.txt."""
+    path = new_directory(user) / "data"
+    for name, text in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(text)
+    (path / "below" / "private.txt").chmod(0o600)
+    for name, target in (links or {}).items():
+        (path / name).symlink_to(target)
+    for entry in (path, *path.rglob("*")):
+        os.lchown(entry, user.uid, user.uid)
+    return path
+
+
 _trees = {}
 
 
 def tree_path(name):
-    """Of a tree that the caller has: other users are given its path, wherever the caller keeps trees."""
+    """The path of a tree that the caller has: other users are given this path, wherever the caller keeps trees."""
     if name not in _trees:
         found = hotcell("tree", "path", name)
         assert found.returncode == 0, found.stderr
@@ -394,7 +410,7 @@ def build_tree(name):
 # ---- skips ----
 
 def skip(reason):
-    """What this host lacks: a developer's test is skipped, with CI set it fails."""
+    """Skip the test, as this host lacks what the reason names; with CI set the test fails."""
     if os.environ.get("CI") and not os.environ.get("HOTCELL_NO_SKIP"):  # with that conftest.py decides
         pytest.fail(f"not skipped, as CI is set: {reason}")
     pytest.skip(reason)
@@ -408,7 +424,7 @@ def need_module(name):
 
 
 def machines(reason):
-    """What is for the test machine alone, which has its own run: elsewhere it is skipped, wherever that is."""
+    """Skip a test that is for the test machine alone, which has a run of its own."""
     pytest.skip(reason)
 
 

@@ -56,14 +56,14 @@ class Chaos:
         config = {"workers": WORKERS, "drain": 0.5 * cells.SLOWNESS, "socket": {"mode": "0666"}, "quotas": {"running": WORKERS, "queued": 100}}
         self.env = {**self.host.env, "HOTCELL_POLICIES": str(self.directory)}
         self.killed = collections.Counter()
-        self.ready = []  # how long it took each time until the daemon was there again
+        self.ready = []  # seconds until the daemon answered again, after each kill
         self.seen = {}  # pid -> when it began, of all that belonged to a daemon
         self.daemon = daemons.Daemon(user, config=config, env=self.env)
 
     # ---- who is there ----
 
     def family(self):
-        """What could be killed: kind -> pids."""
+        """Processes that could be killed: kind -> pids."""
         found = collections.defaultdict(list)
         found["manager"] = found[TOLD] = [self.daemon.pid]
         with contextlib.suppress(OSError):
@@ -94,7 +94,7 @@ class Chaos:
         family = self.family()
         kinds = [kind for kind in KILLS if family[kind]]
         kind = self.random.choices(kinds, [KILLS[kind] for kind in kinds])[0]
-        with contextlib.suppress(ProcessLookupError):  # it has ended of itself meanwhile
+        with contextlib.suppress(ProcessLookupError):  # the process has ended of itself meanwhile
             os.kill(self.random.choice(family[kind]), signal.SIGTERM if kind == TOLD else signal.SIGKILL)
             self.killed[kind] += 1
         if kind in ("manager", TOLD):
@@ -167,7 +167,7 @@ class Chaos:
         return {"killed": dict(self.killed), "jobs": len(told), "marks": len(ran), "ends": dict(ends), "ready": self.ready}
 
     def end_of(self, job, ran):
-        """What a job came to, in a word; it is asserted that the account of it is true."""
+        """How a job ended, in a word; asserts that the daemon's account of the job is true."""
         if job["kind"] == "session":
             assert not job["wrong"], job
             assert job["ended"] != "ok, kept" or ran[job["number"]] == 1, job

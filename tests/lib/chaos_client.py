@@ -53,7 +53,7 @@ GONE = OSError, http.client.HTTPException, ValueError  # the last: half a body
 
 
 def insist(*request):
-    """The same until somebody answers: for what may be sent again."""
+    """As ask(), repeated until a daemon answers: for requests that may be sent again."""
     end = time.monotonic() + PATIENCE
     while True:
         try:
@@ -72,7 +72,7 @@ def said(answer):
 
 
 def wait_for(job_id, note):
-    """Its events to their end, if the daemon lives so long."""
+    """Read the job's events to their end, if the daemon lives so long."""
     try:
         status, _, body = ask("GET", f"/v1/jobs/{job_id}/events")
         lines = [json.loads(line) for line in body.splitlines()]
@@ -152,7 +152,7 @@ class Session:
         return f"{manifest['status']}, kept", f"{found} after {before}" if known and found != [*before, number] else None
 
     def end(self):
-        """What is wrong with its own account."""
+        """Ends the session. Returns what is wrong with the session's own account of its runs; None: nothing."""
         status, _, body = ask("DELETE", self.path)
         manifest = json.loads(body).get("manifest") if status == 200 else None  # none is left if its process was killed
         states = [run["state"] for run in manifest["runs"]] if manifest else self.told

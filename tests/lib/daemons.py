@@ -8,6 +8,7 @@ document that it serves itself.
 
 import contextlib
 import functools
+import hashlib
 import http.client
 import json
 import os
@@ -79,8 +80,18 @@ def start(command, user, directory, env=None, passed=None):
                             **user.popen_arguments())
 
 
+def config_with_token(token):
+    """A port of 127.0.0.1 that is free, and the configuration of a daemon that listens there for the tenant "team" with this token."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    tokens = cells.new_directory(cells.caller()) / "tokens"
+    tokens.write_text(f"{hashlib.sha256(token.encode()).hexdigest()} team\n")
+    tokens.chmod(0o600)
+    return port, {"listen": [{"address": "127.0.0.1", "port": port}], "tokens": str(tokens), "tenants": {"team": {}}}
+
+
 def name_of(pid):
-    """Of a process; empty if it has just ended."""
+    """The name of a process; empty if the process has just ended."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/comm").read_text(encoding="ascii").strip()
     return ""
@@ -225,12 +236,12 @@ class Daemon:
         return self.request("POST", "/v1/jobs", body, {"Content-Type": "application/json", **(headers or {})}, **more)
 
     def send(self, path, body=None, headers=None, **more):
-        """What is JSON."""
+        """POST a value as JSON, or no body."""
         body = None if body is None else json.dumps(body).encode()
         return self.request("POST", path, body, {"Content-Type": "application/json", **(headers or {})}, **more)
 
     def session(self, spec=None, **more):
-        """A new one: its path."""
+        """Begin a session; returns its path."""
         spec = self.spec(spec or {})
         answer = self.send("/v1/sessions", spec, **more)
         assert answer.status == 201, answer
@@ -238,7 +249,7 @@ class Daemon:
         return answer.headers["Location"]
 
     def run(self, session, code, **more):
-        """The answer's JSON."""
+        """Run code in a session; returns the answer's JSON."""
         answer = self.send(f"{session}/runs", {"code": code, **more})
         assert answer.status == 200, answer
         return answer.json
@@ -252,7 +263,7 @@ class Daemon:
         return self.get(f"/v1/jobs/{job_id}/events", **more).lines
 
     def result(self, job_id):
-        """Of a job, once it has ended: an event stream ends with it."""
+        """The answer for a job, once the job has ended: a stream of events ends with its job."""
         self.events(job_id)
         return self.get(f"/v1/jobs/{job_id}").json
 
@@ -270,7 +281,7 @@ def manifest_schema():
 
 
 def resolved(node):
-    """What a reference within the document refers to."""
+    """The node of the document that a reference refers to; any other node as it is."""
     while "$ref" in node:
         found = openapi()
         for key in node["$ref"].removeprefix("#/").split("/"):
@@ -293,7 +304,7 @@ def validate(schema, value):
 
 
 def check_answer(method, path, answer):
-    """It is one of those that the document lists for this operation, in the form that it has there."""
+    """Assert that the document lists this answer for the operation, and that the answer has the form given there."""
     if method == "HEAD":
         return
     item = path_item(path.partition("?")[0])

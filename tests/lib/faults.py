@@ -194,14 +194,14 @@ def layers_on(manifest):
 
 
 def said(result):
-    """What is wrong with the one line that says what failed."""
+    """Yields what is wrong with the one line on standard error that says what failed."""
     lines = result.stderr.splitlines()
     if len(lines) != 1 or not lines[0].startswith("hotcell"):
         yield f"standard error is {result.stderr!r}"
 
 
 def whole(result, sound):
-    """What is missing of a job that is said to have gone well."""
+    """Yields what is missing of a job that is said to have gone well."""
     m = result.manifest
     if m is None:
         yield "ok, and no manifest"
@@ -217,7 +217,7 @@ def whole(result, sound):
         yield f"ok, with other limits: {m['limits']['enforced_by']}"
     kept = [file for file in result.listed() if not file.startswith("code/")]
     if not kept and result.skipped() == {"kept": "the output directory does not take it"}:
-        pass  # as if that were not ours to write to: the manifest says so
+        pass  # as if another user owned the output directory: the manifest says so
     elif kept != ["kept"] or (result.output / "kept").read_bytes() != b"x" * 5000:
         yield f"ok, with files {result.listed()}, skipped {result.skipped()}, and warnings {m['warnings']}"
     if m["guest"] != sound.manifest["guest"]:
@@ -230,13 +230,13 @@ def whole(result, sound):
 
 
 def failed(result):
-    """What is wrong with a job that is said to have failed."""
+    """Yields what is wrong with a job that is said to have failed."""
     m = result.manifest
     yield from said(result)
     if m is None:
         return
     if result.status == 70 and m["status"] == "ok":
-        return  # it was the output that could not be passed on
+        return  # the job went well, but its output could not be passed on
     if m["status"] != "launch_failed" or m["exit_code"] != result.status:
         yield f"exit status {result.status}, and the manifest says {m['status']} and {m['exit_code']}"
 

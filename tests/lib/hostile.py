@@ -40,7 +40,7 @@ LAYERS = {"user_namespace", "mount_namespace", "pid_namespace", "network_namespa
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """Of one drill program: `reached` is what it says it reached, `held` is what stopped it."""
+    """The outcome of one drill program: `reached` is what the program says it reached, `held` is what stopped it."""
     name: str
     reached: str = None
     held: str = None
@@ -59,7 +59,8 @@ def drill():
 
 
 def all_drill():
-    """Those as well that are for a kind of cell of their own, with little memory for instance: the drill alone tries them."""
+    """All drill programs, by name, with those that need a kind of cell of their own, such as one with little memory:
+    the drill alone tries these."""
     return {**corpora.programs(DRILL, "kit", "embed"), **corpora.programs("drill")}
 
 
@@ -240,7 +241,7 @@ def _victim(user, secret):
 
 @contextlib.contextmanager
 def lures(user):
-    """What drill programs go for, put up on this host: readable by `user`, and by everybody. A dict that fits into JSON."""
+    """Put up on this host what drill programs go for: readable by `user`, and by everybody. A dict that fits into JSON."""
     secret = secrets.token_hex(16)
     with contextlib.ExitStack() as closing:
         # Not below /tmp, of which a cell has its own.
@@ -270,7 +271,7 @@ def record(part, outcomes):
 
 
 def write_report():
-    """Of all parts that there are, the last outcome of each program; by whichever process ends last."""
+    """Write the last outcome of each program, of all parts that there are; each process does, and the last one has all."""
     parts = {}
     for path in sorted((OUT / "hostile").glob("*.jsonl")):
         outcomes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

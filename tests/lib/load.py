@@ -114,7 +114,8 @@ def own_kib(pid):
 
 
 def watch(d, tenant=None):
-    """Of the processes that stay: descriptors and memory of their own (KiB), by kind, the most of each; mounts and processes of all;
+    """Numbers that must not grow: of the processes that stay, by kind, the most descriptors and memory of their own (KiB);
+    mounts and processes of all;
     with the name of a tenant that no other daemon has its cgroups."""
     held = collections.defaultdict(int)
     for pid in [d.pid, *d.children(), *d.zygotes()]:
@@ -124,7 +125,7 @@ def watch(d, tenant=None):
                 held[f"{name} {what}"] = max(held[f"{name} {what}"], count)
     held["processes"] = len(d.descendants())
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        held["mounts"] = sum(1 for line in file if " /sys/kernel/" not in line)  # those are mounted when somebody looks
+        held["mounts"] = sum(1 for line in file if " /sys/kernel/" not in line)  # the kernel mounts those when a process looks there
     if tenant:
         held["cgroups"] = sum(1 for folder, _, _ in os.walk("/sys/fs/cgroup") if f"/hotcell-tenant-{tenant}/" in f"{folder}/")
     return dict(held)

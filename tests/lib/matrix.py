@@ -27,7 +27,7 @@ OUT = Path(os.environ.get("VM_OUT") or hostile.OUT) / "matrix"
 KERNEL = tuple(layer for layer in weak.LAYERS if layer != "guard")
 # What no_new_privs is needed for cannot be on without it: with it alone off there is no cell.
 SINGLE = tuple(layer for layer in KERNEL if layer != "no_new_privs")
-ALWAYS = {"mount_namespace", "launcher", "network"}  # in the heads, and not to be switched off
+ALWAYS = {"mount_namespace", "launcher", "network"}  # named in the heads of programs, and impossible to switch off
 
 RUNNER = """
 import json, os, signal
@@ -69,7 +69,7 @@ def programs():
 
 
 def available(layers, user):
-    """Those that can be off: an ordinary user's cells always have some."""
+    """The layers that can be off: an ordinary user's cells always have some."""
     return tuple(layer for layer in layers if user.is_root or layer not in weak.ROOT_ONLY)
 
 
@@ -94,7 +94,7 @@ def run(programs, off, user, lure):
 
 
 def columns(user):
-    """What is measured: column -> the layers that are off in it. With HOTCELL_LONG=full also what each layer holds alone."""
+    """Column -> the layers that are off in it. With HOTCELL_LONG=full there are columns for each layer alone, too."""
     kernel = available(KERNEL, user)
     found = {"all on": (), "none on": kernel, **{f"{layer} off": (layer,) for layer in available(SINGLE, user)}}
     if os.environ.get("HOTCELL_LONG") == "full":
@@ -118,7 +118,7 @@ def measure(user, lure):
 
 
 def _needs(layers):
-    """What has to be on so that these can be."""
+    """The layers that have to be on so that these can be on."""
     return {name for name, needed_for in weak.NEEDED_FOR.items() if set(needed_for) & set(layers)}
 
 

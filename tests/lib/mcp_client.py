@@ -88,7 +88,7 @@ class Server(cells.Job):
         return self.result("tools/call", name=name, arguments=arguments)
 
     def refusal(self, name, /, **arguments):
-        """What a tool says that does not do what it is asked."""
+        """The text of a tool that refuses the call."""
         result = self.tool(name, **arguments)
         assert result["isError"] and len(result["content"]) == 1, result
         return text(result)
@@ -100,7 +100,7 @@ class Server(cells.Job):
         return result["structuredContent"]
 
     def end(self):
-        """Its standard input ends, and then it has to, with what is returned."""
+        """End the server's standard input, and wait for the server; returns its exit status and standard error."""
         self.process.stdin.close()
         status = self.wait()
         return status, self.process.stderr.read().decode()

@@ -7,7 +7,7 @@
 import threading
 
 MB = 1 << 20
-SLACK = 64 * MB  # what hotcell promises: the limit, and this
+SLACK = 64 * MB  # hotcell promises that a job takes at most its limit and these bytes of the host
 NOISE = 24 * MB  # the launcher, the interpreter's files, and what else goes on here
 TRIES = 3        # others use this host, too: what they take now and then is no job's
 
@@ -44,7 +44,7 @@ class Meter:
 
     @property
     def swing(self):
-        """Of what is given back late, by those before, too."""
+        """Most bytes that the host had less than at its best, with bytes that earlier jobs gave back late."""
         return self._most - self._least
 
 

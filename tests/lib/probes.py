@@ -20,7 +20,7 @@ PROBE = cells.BUILD / "probe" / "hotcell-shim"
 READY, GO, REJECTED, RUN, REPORT, CHECKED, DENIAL, FILTERED = range(1, 9)
 
 FILTERS = ["report", "job"]
-LOCKED = ["shim", *FILTERS]  # what the shim does before it says READY
+LOCKED = ["shim", *FILTERS]  # steps that the shim takes before it sends READY
 STARTED = [*LOCKED, f"frame {READY}", "await"]
 RUNNING = [*STARTED, f"frame {RUN}"]
 ENDED = [f'text {REPORT} {{"exit": 0, "complete": true}}', "exit 0"]
@@ -48,7 +48,7 @@ def script(lines):
 
 
 def said(result):
-    """What the probe said, as (name, value), in order. Lines that are no JSON are the program's."""
+    """The probe's lines as (name, value), in order. Lines that are no JSON are the program's."""
     found = []
     for line in result.stdout.splitlines():
         try:

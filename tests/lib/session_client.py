@@ -76,7 +76,7 @@ class Session:
         if self.process.stdin:
             self.process.stdin.close()
         if not self.process.stdout.closed:
-            self.process.stdout.read()  # its last line may be longer than a pipe holds
+            self.process.stdout.read()  # the process's last line may be longer than a pipe holds
         status = self.process.wait(cells.PATIENCE)
         self.process.stdout.close()
         self.process.stderr.close()
@@ -173,7 +173,7 @@ def forger(frame):
 
 
 def says_nothing_forged(run):
-    """What is told of runs, run(code) -> manifest, that come after the forger's: nothing but what the launcher knows."""
+    """Assert that the manifests of runs after the forger's, run(code) -> manifest, tell nothing but what the launcher knows."""
     for _ in range(50):
         manifest = run("print('innocent')")
         outside = {name: value for name, value in manifest.items() if name not in ("guest", "stdout", "stderr")}

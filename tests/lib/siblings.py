@@ -63,7 +63,7 @@ class Siblings:
 
 
 class Each(Siblings):
-    """The same, but that each runs a program of its own, all at once; `outputs` are what they print, as it comes."""
+    """As Siblings, but each launcher runs a program of its own, all at once; `outputs` are what the programs print, as it comes."""
 
     def __init__(self, codes, user=None, policy=None, **spec):
         self.user = user or cells.caller()

@@ -83,12 +83,12 @@ class Machine:
 
     @property
     def init(self):
-        """Its process 1, as it is known outside; None while it boots."""
+        """Pid outside of the machine's process 1; None while the machine boots."""
         children = cells._read(f"/proc/{self.process.pid}/task/{self.process.pid}/children").split()
         return int(children[0]) if children else None
 
     def processes(self):
-        """Those that run in it: their names, by their number outside."""
+        """Names of the machine's processes, by their pids outside."""
         space = os.readlink(f"/proc/{self.init}/ns/pid")
         found = {}
         for entry in Path("/proc").iterdir():
@@ -97,7 +97,7 @@ class Machine:
         return found
 
     def kill(self):
-        """As a loss of power would: nothing on it has a say."""
+        """End the machine as a loss of power would: no process on it can do anything about it."""
         os.kill(self.init, signal.SIGKILL)
         self.process.wait(cells.PATIENCE)
 
@@ -176,7 +176,7 @@ class Cluster:
     # ---- its commands ----
 
     def run(self, *command, check=True, as_root=False, **more):
-        """As the user, on the machine with the controller."""
+        """Run a command as the user, on the machine with the controller."""
         uid = 0 if as_root else self.user.uid
         enter = ["nsenter", f"--target={self.control.init}", "--net", "--uts", "--mount", "--pid", f"--wd={self.shared}"]
         ids = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
@@ -186,17 +186,17 @@ class Cluster:
         return done
 
     def sbatch(self, *arguments, **more):
-        """The number of the job."""
+        """Submit a job; returns its number."""
         return int(self.run("sbatch", "--parsable", *arguments, **more).stdout)
 
     def submit(self, script, *arguments):
-        """The same with the script's text."""
+        """Submit a job by its script's text; returns its number."""
         path = self.shared / "job"
         path.write_text(script)
         return self.sbatch(*arguments, path)
 
     def states(self, job):
-        """Of a job, or of each of an array's that is not in the end: its state and its node."""
+        """State and node of a job, or of each job of an array that squeue still lists: number -> (state, node)."""
         lines = self.run("squeue", "-h", "-r", "-j", str(job), "-t", "all", "-o", "%i %T %N").stdout.splitlines()
         return {fields[0]: tuple(fields[1:]) for fields in (line.split() for line in lines)}
 

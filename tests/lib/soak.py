@@ -37,7 +37,9 @@ def slabs():
 
 
 def look(host):
-    """What there is now. `host`: a test_leftovers.Host, so that our own can be told from others'."""
+    """Numbers of processes, leases, mounts, cgroups and files that there are now.
+
+    `host`: a test_leftovers.Host, so that our own can be told from others'."""
     return {"processes": len(host.processes()), "uid leases": int(host.held_uids()), "mounts": len(host.mount_points()),
             "cgroups": len(host.cgroups()), "state files": len([path for path in host.state_files() if path.is_file()]),
             **slabs()}
@@ -48,7 +50,8 @@ def growth(host, before):
 
 
 def settled(host, before, jobs, seconds=60):
-    """What has grown, once it has come down. Our own: not at all. The whole host's: by less than half a job's worth."""
+    """Wait until numbers have come down, and return their growth. Our own numbers must not grow; those of the whole host by less than half a
+    job's worth."""
     def worst():
         return {name: grown for name, grown in growth(host, before).items()
                 if grown > (jobs / 2 if name in SLABS or name == "mounts" else 0)}
@@ -110,7 +113,7 @@ def library_program():
 
 
 def in_one_process(host, jobs):
-    """What that process held after a tenth of them, and after the last."""
+    """Numbers that the process held after a tenth of the jobs, and after the last job."""
     directory = cells.new_directory(host.user)
     spec = {"code": PROGRAM, "tree": cells.tree_path("base"), "output_dir": str(directory / "out"), "job_id": host.job_id,
             "limits": {"memory": "256M", "timeout": f"{60 * cells.SLOWNESS:g}s"}}

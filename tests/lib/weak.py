@@ -14,7 +14,7 @@ LAYERS = ("user_namespace", "pid_namespace", "network_namespace", "ipc_namespace
 # What the launcher does, of which the manifest has no row.
 DUTIES = ("watch", "collecting", "checker")
 ROOT_ONLY = {"user_namespace", "ids"}
-NEEDED_FOR = {"no_new_privs": ("seccomp", "landlock")}  # which cannot be on without it
+NEEDED_FOR = {"no_new_privs": ("seccomp", "landlock")}  # layer -> layers that cannot be on without it
 
 
 def without(*layers):

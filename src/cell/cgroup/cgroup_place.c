@@ -41,7 +41,7 @@ static const char *mount_point(void)
 }
 
 /* The leaf into which the launcher moves, so that the rest of its own cgroup can be divided. */
-#define ASIDE "hotcell-launcher"
+#define LAUNCHER_LEAF "hotcell-launcher"
 
 /* Enable the controllers for children of this directory, and note which ones are enabled. Memory comes
  * first, and without it none: a cgroup with processes of its own refuses it, but would take pids and cpu,
@@ -156,15 +156,15 @@ static bool has_controllers(const struct hc_cgroup_parent *p)
 static int move_aside(struct hc_cgroup_parent *p)
 {
     struct hc_error ignored;
-    if (mkdirat(p->fd, ASIDE, 0755) < 0 && errno != EEXIST)
+    if (mkdirat(p->fd, LAUNCHER_LEAF, 0755) < 0 && errno != EEXIST)
         return -1;
-    hc_autofd leaf = openat(p->fd, ASIDE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    hc_autofd leaf = openat(p->fd, LAUNCHER_LEAF, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (leaf >= 0 && hc_write_attr(leaf, "cgroup.procs", "0", &ignored) == 0) {
         if (hc_cgroup_divide(p) == 0)
             return 0;
         (void)hc_write_attr(p->fd, "cgroup.procs", "0", &ignored);
     }
-    (void)unlinkat(p->fd, ASIDE, AT_REMOVEDIR);
+    (void)unlinkat(p->fd, LAUNCHER_LEAF, AT_REMOVEDIR);
     return -1;
 }
 
@@ -187,7 +187,7 @@ static bool use_own(struct hc_cgroup_parent *p, const char *mnt)
     if (own_cgroup(mnt, path) < 0 || open_place(p, path) < 0)
         return false;
     const char *name = strrchr(path, '/');
-    if (name && strcmp(name, "/" ASIDE) == 0) /* the launcher is in that leaf already */
+    if (name && strcmp(name, "/" LAUNCHER_LEAF) == 0) /* the launcher is in that leaf already */
         return use_above(p, mnt, path);
     if (has_controllers(p) && writable(p) && !threaded(p) && (hc_cgroup_divide(p) == 0 || move_aside(p) == 0))
         return true;

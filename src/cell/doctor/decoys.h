@@ -14,14 +14,14 @@ struct hc_decoys {
     char dir[HC_DECOYS_DIR], file[HC_DECOYS_DIR + 8];
     char given[HC_DECOYS_DIR + 8],
         copied[HC_DECOYS_DIR + 8]; /* directories in it, for programs to be given */
-    int pipe_fd;                   /* of a FIFO in `given`, at both ends, owned */
+    int pipe_fd;                   /* descriptor of a FIFO in `given`, open for reading and writing; owned */
     char secret[33];               /* content of the file, the segment and the queue's message */
     char abstract[40];             /* a name of the abstract socket namespace: unix(7) */
     char queue[40];                /* a name of a POSIX message queue */
     int abstract_fd, tcp_fd;       /* listening sockets, owned */
-    int port;                      /* of tcp_fd, on 127.0.0.1 */
-    int shm_key;                   /* of the System V segment */
-    int shm_id;                    /* of the segment; -1: this kernel has none */
+    int port;                      /* port of tcp_fd, on 127.0.0.1 */
+    int shm_key;                   /* key of the System V segment */
+    int shm_id;                    /* identifier of the segment; -1: this kernel has none */
     mqd_t mq;                      /* the message queue, owned; (mqd_t)-1: this kernel has none */
 };
 

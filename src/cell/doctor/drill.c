@@ -205,7 +205,7 @@ static int try_attack(struct drill *g, const struct hc_attack *a, struct hc_erro
 {
     struct hc_drill_row row = {.attack = a, .as_is.by = "", .unguarded.by = ""};
     struct hc_ground *grounds = g->range.grounds[hc_ground_kind(a->cell)];
-    if (!lacks_decoy(&g->range, a) && !grounds->lacking &&
+    if (!lacks_decoy(&g->range, a) && !grounds->unavailable &&
         (attempt(&g->range, a, &grounds[0], &row.as_is, err) < 0 ||
          (has_guard(g) && attempt(&g->range, a, &grounds[1], &row.unguarded, err) < 0)))
         return -1;
@@ -248,13 +248,13 @@ static int prove_usual(struct drill *g, struct hc_error *err)
 static int prove_kind(struct drill *g, enum hc_ground_kind kind, struct hc_error *err)
 {
     struct hc_ground *grounds = g->range.grounds[kind];
-    if (grounds->proven || grounds->lacking)
+    if (grounds->proven || grounds->unavailable)
         return 0;
     if (prove_ground(&g->range, &grounds[0], err) == 0 &&
         (!has_guard(g) || prove_ground(&g->range, &grounds[1], err) == 0))
         return 0;
-    grounds->lacking = err->exit == HC_EXIT_CONFIG || err->exit == HC_EXIT_UNAVAILABLE;
-    if (!grounds->lacking)
+    grounds->unavailable = err->exit == HC_EXIT_CONFIG || err->exit == HC_EXIT_UNAVAILABLE;
+    if (!grounds->unavailable)
         return -1;
     *err = (struct hc_error){0};
     return 0;

@@ -60,7 +60,7 @@ static int make_ground(struct hc_ground *ground, enum hc_ground_kind kind, const
         if (setting[0] && hc_option_set(&ground->policy, hc_option_by_flag(setting[0]), setting[1], err) < 0)
             return -1;
     }
-    ground->lacking = kind == HC_GROUND_SMALL && !allows_files(ground->policy.limits.open_files);
+    ground->unavailable = kind == HC_GROUND_SMALL && !allows_files(ground->policy.limits.open_files);
     return 0;
 }
 

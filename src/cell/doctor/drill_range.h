@@ -22,19 +22,20 @@ enum hc_ground_kind {
 enum hc_ground_kind hc_ground_kind(const char *name);
 
 struct hc_ground {
-    enum hc_ground_kind kind; /* of the cells */
+    enum hc_ground_kind kind; /* kind of cells that attacks of this ground get */
     struct hc_policy policy;  /* a copy of the drill's policy, whose pointers are borrowed */
     struct hc_zygote *zygote; /* for warm cells, owned; NULL: not started */
-    bool proven, lacking;     /* such cells were made and tested; no such cell can be made here */
+    bool proven, unavailable; /* such cells were made and tested; no such cell can be made here */
 };
 
 struct hc_range {
-    struct hc_drill *d;                      /* borrowed */
-    struct hc_ground grounds[HC_GROUNDS][2]; /* of the policy, and of the policy without its guard */
-    struct hc_decoys decoys;                 /* owned */
-    char *vars;                              /* "lure=JSON" with the decoys, for hc_job_add_var; owned */
+    struct hc_drill *d; /* borrowed */
+    struct hc_ground grounds[HC_GROUNDS]
+                            [2]; /* cells under the policy, and under the policy without its guard */
+    struct hc_decoys decoys;     /* owned */
+    char *vars;                  /* "lure=JSON" with the decoys, for hc_job_add_var; owned */
     char results[HC_DECOYS_DIR]; /* directory for the files that attacks leave in /output; empty: not made */
-    struct hc_manifest *m;       /* of the last cell, or of the last run of a session; owned */
+    struct hc_manifest *m;       /* manifest of the last cell, or of the last run of a session; owned */
     bool forged;                 /* another run falsified the manifest of that run */
 };
 

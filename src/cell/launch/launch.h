@@ -18,18 +18,18 @@
 /* The standard input of a job, or of a session's run. (feed.c) */
 struct hc_feed {
     int fd;    /* the cell's end of a pipe, owned; -1: none, or given to the cell */
-    int pidfd; /* of the process that fills the pipe, owned; -1: there is none */
+    int pidfd; /* pidfd of the process that fills the pipe, owned; -1: there is none */
 };
 
 struct hc_launch {
-    struct hc_run *run;             /* what is to be run; borrowed */
-    struct hc_manifest *m;          /* gets what the launcher finds out; borrowed */
-    struct hc_plan plan;            /* what the child needs; owned */
-    struct hc_redactor *redactor;   /* owned; NULL: nothing is redacted */
-    struct hc_tree tree;            /* the cell's root; owned; root_fd -1: not open */
-    struct hc_ids ids;              /* the cell's ids on the host; owned */
-    struct hc_ids block;            /* of a zygote as root: the first of the ids for its cells; owned */
-    uid_t block_count;              /* number of ids in the block; 0: no block */
+    struct hc_run *run;           /* what is to be run; borrowed */
+    struct hc_manifest *m;        /* gets what the launcher finds out; borrowed */
+    struct hc_plan plan;          /* what the child needs; owned */
+    struct hc_redactor *redactor; /* owned; NULL: nothing is redacted */
+    struct hc_tree tree;          /* the cell's root; owned; root_fd -1: not open */
+    struct hc_ids ids;            /* the cell's ids on the host; owned */
+    struct hc_ids block; /* block of uids of a zygote as root: the first of the ids for its cells; owned */
+    uid_t block_count;   /* number of ids in the block; 0: no block */
     struct hc_cgroup_parent parent; /* the place of the cell's cgroup, owned; fd -1: none */
     struct hc_cgroup cgroup;        /* the cell's, owned; fd -1: none */
     struct hc_cgroup_usage used;    /* what the cgroup counted, if there is one; set when the cell is dead */
@@ -134,7 +134,7 @@ void hc_launch_close_childs_ends(struct hc_launch *l);
 struct hc_arrival {
     struct hc_sync msg;   /* the message */
     int fds[HC_SYNC_FDS]; /* descriptors that came with it; -1: none */
-    pid_t sender;         /* its process on the host, if the socket has SO_PASSCRED; else 0 */
+    pid_t sender;         /* pid of the sender on the host, if the socket has SO_PASSCRED; else 0 */
 };
 int hc_sync_receive(int fd, struct hc_arrival *a, struct hc_error *err);
 int hc_sync_failure(struct hc_arrival *a,

@@ -12,7 +12,7 @@
  * of its children. ENOENT: the process has ended. */
 #define HC_NAMESPACES 8 /* number of these namespaces */
 struct hc_namespaces {
-    ino_t inodes[HC_NAMESPACES]; /* of the links in /proc/PID/ns */
+    ino_t inodes[HC_NAMESPACES]; /* inode numbers of the links in /proc/PID/ns */
 };
 int hc_namespaces_read(pid_t pid, struct hc_namespaces *out, struct hc_error *err);
 

@@ -151,7 +151,7 @@ static int see(const struct evidence *e, struct hc_manifest *m, struct hc_error 
     s->memory_now = e->memory_now;
     s->hidden = e->hidden;
     s->frozen = e->frozen;
-    s->killed_at_rest = e->at_rest;
+    s->killed_between_runs = e->at_rest;
     s->ended_before = e->before;
     s->inbox.state = e->reading ? HC_TALK_READY : HC_TALK_OVER;
     if (said) {

@@ -343,7 +343,7 @@ static void conclude_unknown_end(struct hc_launch *l)
 static void conclude_sigkill(struct hc_launch *l)
 {
     const struct hc_supervisor *s = &l->sup;
-    if (s->killed_at_rest)
+    if (s->killed_between_runs)
         hc_launch_conclude(l->m, HC_STATUS_KILLED,
                            "the interpreter was killed from outside (SIGKILL), while it waited for this run");
     else if (s->host_oom_kills >= 0 && hc_watch_oom_kills() > s->host_oom_kills)

@@ -37,11 +37,12 @@ struct hc_parked {
     int filters;           /* number of seccomp filters that its zygote is under */
     int64_t born_us;       /* time at which the cell was parked (CLOCK_MONOTONIC, us) */
     struct hc_facts facts; /* about the first process, as it sent them */
-    struct hc_namespaces namespaces; /* of the first process, read when it was made; it cannot leave them */
-    int fds[HC_PARKED_FDS];          /* owned; -1: not open */
-    struct hc_cgroup cgroup;         /* owned, fd -1: none; its limits were set before the cell was in it */
-    bool io;                         /* the cgroup has limits of io */
-    char no_cgroup[200];             /* why there is no cgroup */
+    struct hc_namespaces
+        namespaces;         /* namespaces of the first process, read when it was made; it cannot leave them */
+    int fds[HC_PARKED_FDS]; /* owned; -1: not open */
+    struct hc_cgroup cgroup; /* owned, fd -1: none; its limits were set before the cell was in it */
+    bool io;                 /* the cgroup has limits of io */
+    char no_cgroup[200];     /* why there is no cgroup */
 };
 
 /* Hash the parts of a policy, and the tenant, that a cell is built for: jobs with the same key can use the

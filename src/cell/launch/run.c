@@ -177,7 +177,7 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
     l->collected = c.ended;
     if (hc_launch_keep_changes(l, err) < 0)
         return -1;
-    if (c.planted)
+    if (c.reserved_name_left)
         hc_launch_warn(l->m, "what the program left under names of hotcell's own could not be renamed "
                              "(see skipped): hotcell did not write it");
     conclude_collected(l);
@@ -188,8 +188,8 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
     l->m->partial = l->collected != HC_COLLECTED_ALL ||
                     (l->m->status != HC_STATUS_OK && (l->m->figure_count || l->m->file_count || reported));
     int rc = l->run->job->persist_code ? persist_code(l, err) : 0;
-    if (c.dest->instead[0])
-        hc_launch_warn(l->m, "the results are in %.300s: %.200s", c.dest->path, c.dest->instead);
+    if (c.dest->temporary_reason[0])
+        hc_launch_warn(l->m, "the results are in %.300s: %.200s", c.dest->path, c.dest->temporary_reason);
     return rc;
 }
 

@@ -98,7 +98,7 @@ static int open_instead(struct hc_dest *d, const struct hc_error *err)
     if (fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 077)
         return -1;
     memcpy(d->path, path, sizeof path);
-    (void)snprintf(d->instead, sizeof d->instead, "%.255s", err->text);
+    (void)snprintf(d->temporary_reason, sizeof d->temporary_reason, "%.255s", err->text);
     return hc_take(&fd);
 }
 
@@ -528,7 +528,7 @@ static int skip_reserved(struct walk *w, const char *path, struct hc_error *err)
     int rc = set_aside(w, path, err);
     if (rc <= 0)
         return rc;
-    w->c->planted = true;
+    w->c->reserved_name_left = true;
     return skip(w, path, own_name, err);
 }
 

@@ -35,7 +35,7 @@ struct hc_pump {
     struct hc_deadline *deadline; /* borrowed */
     int64_t bytes;                /* bytes hashed so far */
     bool source_failed;           /* after -1: reading `from` failed; else writing `to` did */
-    struct hc_hash hash;          /* of these bytes; begun by hc_pump */
+    struct hc_hash hash;          /* SHA-256 of these bytes; begun by hc_pump */
 };
 
 /* Hash and copy the whole file. Its size is the number of bytes read, not that of fstat. Returns an enum

@@ -18,7 +18,7 @@ struct hc_learned {
     /* The program made sockets; made processes; mapped memory to execute. */
     bool network, processes, makes_code;
     struct hc_learned_call {
-        char call[32];     /* its name */
+        char call[32];     /* name of the call */
         const char *never; /* why the call was refused; NULL: it was allowed */
     } calls[HC_LEARN_CALLS_MAX];
     size_t count; /* used entries of `calls` */

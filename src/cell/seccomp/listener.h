@@ -19,7 +19,7 @@ struct hc_listener {
     int fd;                     /* the listener, owned; -1: none */
     int64_t answered;           /* calls answered so far, of this job or run */
     hc_listener_permit *permit; /* asked first; NULL: no call may pass */
-    void *ctx;                  /* of permit; borrowed */
+    void *ctx;                  /* first argument of permit; borrowed */
 };
 
 /* Take ownership of the descriptor that the interpreter's process sent, also on failure. -1 if it is no

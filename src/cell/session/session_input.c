@@ -19,7 +19,7 @@ int hc_session_begin_input(struct hc_session *s, const struct hc_job *job, struc
         return hc_fail(err, errno, "pipe");
     s->launch.feed.fd = ends[0];
     s->input_fd = ends[1];
-    s->launch.sup.asked_input = s->given.asked;
+    s->launch.sup.input_requested = s->given.input_requested;
     s->launch.sup.input_ctx = s->given.ctx;
     return fcntl(s->input_fd, F_SETFL, O_NONBLOCK) < 0 ? hc_fail(err, errno, "standard input") : 0;
 }
@@ -27,7 +27,7 @@ int hc_session_begin_input(struct hc_session *s, const struct hc_job *job, struc
 void hc_session_end_input(struct hc_session *s)
 {
     hc_close_fd(&s->input_fd);
-    s->launch.sup.asked_input = NULL;
+    s->launch.sup.input_requested = NULL;
 }
 
 bool hc_session_input(struct hc_session *s, const char *text)

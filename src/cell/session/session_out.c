@@ -132,11 +132,11 @@ void hc_outlet_request(struct hc_outlet *o, const char *json, size_t len)
 {
     if (o->gone)
         return;
-    o->asked++;
-    o->asked_bytes += len;
-    if (o->unasked || o->asked > HC_MOST_ASKED || o->asked_bytes > HC_ASKED_BYTES ||
-        o->output.lines.len > HC_EVENTS_MAX) {
-        if (o->unasked++ == 0)
+    o->input_requests++;
+    o->input_request_bytes += len;
+    if (o->input_requests_omitted || o->input_requests > HC_MAX_INPUT_REQUESTS ||
+        o->input_request_bytes > HC_INPUT_REQUEST_BYTES || o->output.lines.len > HC_EVENTS_MAX) {
+        if (o->input_requests_omitted++ == 0)
             hc_events_cut(&o->output, "input_request", 0);
     } else
         hc_events_json(&o->output, "input_request", json, len);
@@ -146,10 +146,10 @@ void hc_outlet_request(struct hc_outlet *o, const char *json, size_t len)
 void hc_outlet_settle(struct hc_outlet *o)
 {
     hc_events_end(&o->output);
-    if (o->unasked)
-        hc_events_cut(&o->output, "input_request", o->unasked);
-    o->asked = o->unasked = 0;
-    o->asked_bytes = 0;
+    if (o->input_requests_omitted)
+        hc_events_cut(&o->output, "input_request", o->input_requests_omitted);
+    o->input_requests = o->input_requests_omitted = 0;
+    o->input_request_bytes = 0;
     o->failed |= o->output.lines.failed;
     if (o->output.lines.len)
         write_whole(o, o->output.lines.data, o->output.lines.len);

@@ -7,24 +7,24 @@
 #include "manifest/figure.h"
 #include "wire/events.h"
 
-#define HC_LAST_WORDS_MS 5000              /* time for the last lines of a session that ends */
-#define HC_MOST_ASKED    4096              /* most input requests that are sent for one run */
-#define HC_ASKED_BYTES   ((size_t)4 << 20) /* most bytes of them */
+#define HC_LAST_WORDS_MS       5000              /* time for the last lines of a session that ends */
+#define HC_MAX_INPUT_REQUESTS  4096              /* most input requests that are sent for one run */
+#define HC_INPUT_REQUEST_BYTES ((size_t)4 << 20) /* most bytes of these requests */
 
 struct hc_outlet {
-    int fd;                  /* owned */
-    int epoll;               /* borrowed; reports when the client can take more, or has gone. -1: none */
-    bool shows;              /* send the output of runs while they go on */
-    bool failed, gone;       /* an answer could not be written; the client has closed its end */
-    bool waits;              /* output waits until the client takes more */
-    int cancel_fd;           /* readable when the session is cancelled; borrowed; -1: none */
-    int64_t idle_ms;         /* a client that has taken nothing for so long has gone */
-    int64_t life_us;         /* end of the session's life (hc_now_us); 0: it has not begun */
-    int64_t until_us;        /* what is written last has to be taken by then; 0: the session goes on */
-    int64_t asked;           /* input requests of the current run */
-    size_t asked_bytes;      /* bytes of them */
-    int64_t unasked;         /* how many of `asked` were left out */
-    struct hc_events output; /* output that the client has not taken yet */
+    int fd;                     /* owned */
+    int epoll;                  /* borrowed; reports when the client can take more, or has gone. -1: none */
+    bool shows;                 /* send the output of runs while they go on */
+    bool failed, gone;          /* an answer could not be written; the client has closed its end */
+    bool waits;                 /* output waits until the client takes more */
+    int cancel_fd;              /* readable when the session is cancelled; borrowed; -1: none */
+    int64_t idle_ms;            /* a client that has taken nothing for so long has gone */
+    int64_t life_us;            /* end of the session's life (hc_now_us); 0: it has not begun */
+    int64_t until_us;           /* what is written last has to be taken by then; 0: the session goes on */
+    int64_t input_requests;     /* input requests of the current run */
+    size_t input_request_bytes; /* bytes of these requests */
+    int64_t input_requests_omitted; /* requests of the current run that were not sent */
+    struct hc_events output;        /* output that the client has not taken yet */
 };
 
 /* Begin to write to the client at `fd`, which is duplicated. */
@@ -43,8 +43,9 @@ void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t l
 void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f);
 
 /* Tell that the run waits for input, {"event": "input_request", "input_request": `json`}. What is beyond
- * HC_MOST_ASKED or HC_ASKED_BYTES of the run, or beyond HC_EVENTS_MAX that the client has not taken, is left
- * out and counted; the event "cut" tells of the first, and hc_outlet_settle how many they were. */
+ * HC_MAX_INPUT_REQUESTS or HC_INPUT_REQUEST_BYTES of the run, or beyond HC_EVENTS_MAX that the client has not
+ * taken, is left out and counted; the event "cut" tells of the first, and hc_outlet_settle how many they
+ * were. */
 void hc_outlet_request(struct hc_outlet *o, const char *json, size_t len);
 
 /* Write as much waiting output as the client takes now. */

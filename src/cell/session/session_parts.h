@@ -12,7 +12,7 @@
 struct hc_process {
     pid_t pid, cell_pid; /* on the host and inside the cell; 0: there is no process */
     int pidfd;           /* owned; -1: there is no process */
-    bool serving;        /* it waits for a request already, so it need not be told to take over */
+    bool serving;        /* the process waits for a request already, so it need not be told to take over */
     bool touched; /* it, or the process that it is a copy of, was given a program: it may be under the guest's
                      control */
     struct hc_exit_report end; /* how it ended while a copy of it was made; code 0: it lives */
@@ -23,7 +23,7 @@ struct hc_process {
 
 /* A stopped copy of the interpreter, and the run that left its state. */
 struct hc_saved_copy {
-    char name[72];             /* of a checkpoint; empty for other copies */
+    char name[72];             /* name of a checkpoint; empty for other copies */
     struct hc_process process; /* the copy; owned */
     int run_number;            /* number of the run that left its state; 0: the start */
 };
@@ -33,10 +33,10 @@ struct hc_session {
     struct hc_policy policy;       /* the session's policy, by which the cell is built; members borrowed */
     struct hc_job job;             /* the session's job, by which the cell is built; members borrowed */
     struct hc_run run;             /* how the cell is built; borrows from `given`, `policy` and `job` */
-    struct hc_manifest *m;         /* of the whole session, owned */
+    struct hc_manifest *m;         /* manifest of the whole session, owned */
     struct hc_launch launch;       /* the cell */
     struct hc_loop loop;           /* the supervisor's loop, which outlives the runs */
-    struct hc_timers timers;       /* of the current run */
+    struct hc_timers timers;       /* timers of the current run */
     struct hc_fork_permit fork_permit; /* decides whether `active` may fork */
     struct hc_process active, copy; /* the process that runs programs; the copy of it made before this run */
     struct hc_process waiting_active; /* the active process, while the checker is active in its place */
@@ -51,7 +51,7 @@ struct hc_session {
     int runs, run_number;
     /* A run goes on; its process is to get a KeyboardInterrupt once its program runs. */
     bool in_run, interrupted;
-    int input_fd;        /* the other end of an interactive run's standard input; owned; -1: none */
+    int input_fd;        /* writing end of an interactive run's standard input; owned; -1: none */
     bool died, over;     /* the run's process has ended; the session is over */
     int64_t memory_peak; /* without a cgroup: the peak of all runs so far, in bytes */
     /* hc_clock_ahead at the start; CLOCK_REALTIME times in ns, from which on changed files are the session's,

@@ -72,10 +72,10 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     hc_buf_clear(&sup->checked);
     sup->protocol[0] = '\0';
     sup->warned = HC_WARNED_NOT;
-    sup->killed_at_rest = sup->ended_before = false;
+    sup->killed_between_runs = sup->ended_before = false;
     sup->host_oom_kills = sup->cgroup->fd < 0 ? hc_watch_oom_kills() : -1;
     sup->figure_sink = (struct hc_figure_sink){s->given.figured, s->given.ctx};
-    sup->figures_heard = 0;
+    sup->figures_announced = 0;
     hc_figure_list_finish(&sup->drawn);
     sup->memory_peak = sup->tasks_peak = 0;
     sup->hidden = false;
@@ -405,7 +405,7 @@ static void note_death(struct hc_session *s)
     if (sup->exit_known || !hc_process_ended(&s->active))
         return;
     sup->ended_before = s->active.end.code != 0;
-    sup->killed_at_rest = !sup->ended_before;
+    sup->killed_between_runs = !sup->ended_before;
     sup->exit =
         sup->ended_before ? s->active.end : (struct hc_exit_report){.code = CLD_KILLED, .status = SIGKILL};
     sup->exit_known = true;

@@ -218,7 +218,7 @@ static void figured(void *ctx, const struct hc_figure *f, int fd)
     hc_outlet_figure(&c->out, f);
 }
 
-static void asked(void *ctx, const char *json, size_t len)
+static void input_requested(void *ctx, const char *json, size_t len)
 {
     struct client *c = ctx;
     hc_outlet_request(&c->out, json, len);
@@ -580,7 +580,7 @@ int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
                                            .woken = woken,
                                            .printed = printed,
                                            .figured = figured,
-                                           .asked = asked,
+                                           .input_requested = input_requested,
                                            .ctx = &c};
     if (rc == 0)
         rc = hc_session_start(&c.session, &given, err);

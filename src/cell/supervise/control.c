@@ -149,7 +149,7 @@ static int handle_input(const struct hc_supervisor *s, struct hc_error *err)
     struct hc_json j;
     hc_autobuf prompt = {0};
     hc_autobuf text = {0};
-    if (!s->asked_input)
+    if (!s->input_requested)
         return hc_fail(err, 0, "frame 'input': the run is not interactive");
     if (hc_json_parse(&j, "input", s->inbox.body.data, s->inbox.body.len, err) < 0)
         return -1;
@@ -169,7 +169,7 @@ static int handle_input(const struct hc_supervisor *s, struct hc_error *err)
     hc_json_quote(&text, prompt.data ? prompt.data : "", prompt.len);
     (void)hc_buf_str(&text, "}");
     if (!text.failed)
-        s->asked_input(s->input_ctx, text.data, text.len);
+        s->input_requested(s->input_ctx, text.data, text.len);
     return 0;
 }
 

@@ -18,8 +18,8 @@
 /* Indexes of fields in /proc/PID/stat (proc_pid_stat(5)), and two bits of the flags (include/linux/sched.h).
  * The exit code, the last field, reads as zero without the right to trace the process. */
 enum { FLAGS = 9, UTIME = 14, STIME = 15, FIELDS };
-#define EXITING  0x4   /* PF_EXITING */
-#define SIGNALED 0x400 /* PF_SIGNALED: a signal or another thread has ended all threads */
+#define PF_EXITING  0x4   /* the process is ending; as the next, of the kernel's linux/sched.h */
+#define PF_SIGNALED 0x400 /* a signal or another thread has ended all threads */
 
 static int read_stat(pid_t pid, long long out[FIELDS])
 {
@@ -117,7 +117,7 @@ bool hc_early_exit(struct hc_loop *l)
     if (s->inbox.broken || !s->interpreter_peak || s->end != HC_END_NONE || s->exit_known ||
         !wrote_nothing(s))
         return false;
-    if (read_stat(s->ready_pid, f) < 0 || (f[FLAGS] & (EXITING | SIGNALED)) != EXITING ||
+    if (read_stat(s->ready_pid, f) < 0 || (f[FLAGS] & (PF_EXITING | PF_SIGNALED)) != PF_EXITING ||
         count_time(f, s->ready_pid, &exit) < 0 || !is_same(l))
         return false;
     const int64_t most_us = s->policy->limits.cpu_ms * 1000;

@@ -36,9 +36,9 @@ int hc_figures_handle(struct hc_supervisor *s, struct hc_error *err)
         return 0;
     (void)snprintf(f.mime, sizeof f.mime, "%s", mime);
     hc_figure_list_add(&s->drawn, &f);
-    if (!s->figure_sink.take || s->figures_heard >= s->policy->limits.figures * HC_FIGURE_NOTICES)
+    if (!s->figure_sink.take || s->figures_announced >= s->policy->limits.figures * HC_FIGURE_NOTICES)
         return 0;
-    s->figures_heard++;
+    s->figures_announced++;
     hc_autofd fd = open_figure(s, &f);
     if (fd >= 0)
         s->figure_sink.take(s->figure_sink.ctx, &f, fd);

@@ -116,7 +116,8 @@ int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections)
 
 /* ---- a process that runs while it is examined ---- */
 
-#define MEANWHILE 256 /* open files between checks of a process's growth; each takes some microseconds */
+#define FILES_PER_CHECK                                                                                      \
+    256 /* open files between checks of a process's growth; each takes some microseconds */
 
 /* Whether the process has grown beyond the limit while it was examined, during which its pages are not
  * sampled. `before`: bytes of its pages at the start. */
@@ -126,7 +127,7 @@ static bool has_outgrown_limit(struct hc_held *h, int proc, const char *at, int6
     (void)snprintf(path, sizeof path, "%sstatus", at);
     const char *text = hc_status_read(proc, path);
     int64_t now = text ? hc_status_memory(text) : 0;
-    h->grown = MAX(now - before, 0);
+    h->growth_bytes = MAX(now - before, 0);
     return now > h->limit;
 }
 
@@ -194,7 +195,7 @@ static void add_files(struct hc_held *h, int proc, const char *at, int64_t most,
     for (struct dirent *e; (e = readdir(dir));) {
         if (e->d_name[0] != '.')
             add_file(h, dirfd(dir), e->d_name, pipe_mount);
-        if (++count % MEANWHILE == 0 && has_outgrown_limit(h, proc, at, before))
+        if (++count % FILES_PER_CHECK == 0 && has_outgrown_limit(h, proc, at, before))
             break;
     }
     h->other_bytes += (h->epolls_read - waits) * most * WAIT_BYTES;
@@ -224,16 +225,16 @@ static int64_t count_lines(struct hc_held *h, int proc, const char *at, int64_t 
 
 /* ---- one look at a cell ---- */
 
-#define FIRST_US   100000 /* us to the first look: most jobs end before */
-#define SHARE      100    /* looks take at most 1/SHARE of the time while the estimate is steady */
-#define UNSURE     3 /* pause, in durations of the last look, while only the host's free memory shrinks */
-#define LONGEST_US 200000 /* most us between looks: pipes and sockets can be filled within seconds */
-#define STEP       (INT64_C(12) << 20) /* loss of the host's free memory in bytes that starts a look */
+#define FIRST_US        100000 /* us to the first look: most jobs end before */
+#define IDLE_PAUSE      100    /* pause, in durations of the last look, while the estimate is steady */
+#define HOST_LOSS_PAUSE 3      /* the same while only the host's free memory shrinks */
+#define LONGEST_US      200000 /* most us between looks: pipes and sockets can be filled within seconds */
+#define STEP            (INT64_C(12) << 20) /* loss of the host's free memory in bytes that starts a look */
 
 /* Memory of the whole host that is neither free nor a cache of files; only changes of it are used. A look
  * can take so long that a program fills thousands of pipes before the next; reading this takes
  * microseconds. */
-static int64_t taken_of_host(void)
+static int64_t host_memory_in_use(void)
 {
     char text[2048];
     if (hc_read_attr(AT_FDCWD, "/proc/meminfo", text, sizeof text) < 0)
@@ -249,12 +250,12 @@ bool hc_held_due(struct hc_held *h)
     int64_t now_us = hc_now_us(), taken;
     if (!h->due_us) {
         h->due_us = now_us + FIRST_US;
-        h->soonest_us = now_us;
-        h->host_bytes = taken_of_host();
+        h->host_loss_due_us = now_us;
+        h->host_bytes = host_memory_in_use();
     }
-    if (now_us >= h->due_us || now_us < h->soonest_us)
+    if (now_us >= h->due_us || now_us < h->host_loss_due_us)
         return now_us >= h->due_us;
-    taken = taken_of_host();
+    taken = host_memory_in_use();
     h->host_bytes = MIN(h->host_bytes, taken);
     return taken - h->host_bytes > STEP;
 }
@@ -263,14 +264,14 @@ void hc_held_begin(struct hc_held *h, int64_t limit)
 {
     h->limit = limit;
     h->begun_us = hc_now_us();
-    h->host_bytes = taken_of_host(); /* memory taken during this look counts for the next */
+    h->host_bytes = host_memory_in_use(); /* memory taken during this look counts for the next */
     h->mappings = h->epolls_read = h->epolls_crowded = h->pipes = h->unread = h->other_bytes = 0;
 }
 
 void hc_held_add(struct hc_held *h, int proc, const char *at, const char *status)
 {
     int64_t files = (int64_t)hc_status_field(status, "FDSize", 10, 0), pages = hc_status_memory(status);
-    h->grown = 0;
+    h->growth_bytes = 0;
     h->mappings += count_lines(h, proc, at, pages);
     if (files > FREE_FILES)
         add_files(h, proc, at, files, pages);
@@ -298,8 +299,9 @@ void hc_held_end(struct hc_held *h)
     int64_t bytes = beyond(h->mappings, FREE_MAPPINGS, MAPPING_BYTES) + count_pipes(h->pipes) * PIPE_BYTES +
                     beyond(h->unread, FREE_UNREAD, PIPE_BYTES) + h->other_bytes;
     bool grows = bytes > h->bytes + MIN(h->bytes / 4, STEP);
-    int64_t unsure_us = took_us * UNSURE, idle_us = MIN(MAX(took_us * SHARE, FIRST_US), LONGEST_US);
-    h->due_us = now_us + (grows ? took_us : MAX(idle_us, unsure_us));
-    h->soonest_us = now_us + (grows ? took_us : unsure_us);
+    int64_t host_loss_pause_us = took_us * HOST_LOSS_PAUSE,
+            idle_us = MIN(MAX(took_us * IDLE_PAUSE, FIRST_US), LONGEST_US);
+    h->due_us = now_us + (grows ? took_us : MAX(idle_us, host_loss_pause_us));
+    h->host_loss_due_us = now_us + (grows ? took_us : host_loss_pause_us);
     h->bytes = bytes;
 }

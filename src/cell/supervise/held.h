@@ -15,13 +15,13 @@ struct hc_held {
     int64_t bytes;  /* the estimate of the last look */
     int64_t due_us; /* when the next look is due (CLOCK_MONOTONIC, us); 0: there was no look */
     /* Earliest time at which a loss of the host's free memory makes a look due (likewise). */
-    int64_t soonest_us;
+    int64_t host_loss_due_us;
     int64_t host_bytes;           /* least memory in use on the host since the last look began */
     int64_t tcp_pages, tcp_bytes; /* pages of all TCP buffers of the host, and bytes queued in the cell's,
                                      when its connections were last listed */
     /* During a look: */
-    int64_t limit; /* of memory in bytes: a process with more pages is not examined further */
-    int64_t grown; /* by how many bytes the pages of the last process grew while it was examined */
+    int64_t limit;        /* bytes of memory: a process with more pages is not examined further */
+    int64_t growth_bytes; /* by how many bytes the pages of the last process grew while it was examined */
     int64_t begun_us, mappings, pipes, unread; /* start of the look (likewise); numbers of objects */
     int64_t other_bytes;                       /* bytes charged for other reasons */
     int64_t epolls_read,

@@ -41,7 +41,7 @@ struct hc_supervisor {
     uid_t uid;                          /* the host uid of the cell's processes */
     struct hc_cgroup *cgroup;           /* fd -1: none */
     pid_t pid;                 /* first process of the cell, our unreaped child unless it is adopted */
-    int pidfd;                 /* of this process */
+    int pidfd;                 /* pidfd of the process `pid`; borrowed */
     bool adopted;              /* the first process is a zygote's child, which is reaped there */
     int stdout_fd, stderr_fd;  /* read ends, non-blocking */
     int control_fd, status_fd; /* the launcher's ends: frames; reports of pid 1 */
@@ -53,15 +53,15 @@ struct hc_supervisor {
     struct hc_toolbox *tools;             /* NULL: the program has none */
     /* Called when the program of an interactive run calls input(), with the prompt as JSON {"prompt": ...};
      * NULL: the run is not interactive. */
-    void (*asked_input)(void *ctx, const char *json, size_t len);
-    void *input_ctx;                   /* for asked_input; borrowed */
+    void (*input_requested)(void *ctx, const char *json, size_t len);
+    void *input_ctx;                   /* for input_requested; borrowed */
     struct hc_figure_sink figure_sink; /* gets the program's figures */
     int filters;                       /* number of seccomp filters on the process that made the cell */
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
      * Packets of other processes that hold the channel are ignored. */
     bool session;
     pid_t run_pid, run_cell_pid; /* its pids on the host and inside the cell; 0: none yet */
-    int run_pidfd;               /* of this process */
+    int run_pidfd;               /* pidfd of the process run_pid; borrowed */
     pid_t others[HC_OTHERS]; /* pids on the host of the cell's processes when run_pid was last told to make a
                                 copy */
     size_t other_count;      /* used entries of `others` */
@@ -70,7 +70,7 @@ struct hc_supervisor {
     /* Filled. */
     enum hc_end end;             /* why the launcher ended the cell, or the run */
     struct hc_error launch;      /* HC_END_LAUNCH: the launcher's failure */
-    struct hc_stream *out, *err; /* the manifest's, as are the next two; borrowed */
+    struct hc_stream *out, *err; /* streams of the manifest, as are the next two; borrowed */
     struct hc_denials *denials;  /* gets refused calls and the guard's claims */
     struct hc_samples *samples;  /* gets samples of the cell's usage */
     struct hc_learned *learned;  /* borrowed; NULL: this is no "policy learn" */
@@ -84,12 +84,13 @@ struct hc_supervisor {
     bool exit_known;          /* `exit` is filled */
     struct hc_exit_report exit; /* how the interpreter ended */
     bool ended_before;          /* a session's process ended before this run began */
-    bool killed_at_rest;        /* a session's process was killed while it was stopped between runs */
+    bool killed_between_runs;   /* a session's process was killed while it was stopped between runs */
     int64_t host_oom_kills;     /* without a cgroup: hc_watch_oom_kills at the start; -1: unknown */
     bool over;   /* an adopted cell's program has ended, while the cell still dies (early_exit.h) */
     bool reaped; /* the first process was waited for: `wait_code` and so on are filled */
     int wait_code, wait_status; /* end of the first process, as waitid reports it */
-    struct rusage rusage; /* of the processes waited for inside the cell, not of those that were killed */
+    struct rusage rusage; /* CPU time and memory of the processes waited for inside the cell, without those
+                             that were killed */
     /* Without a cgroup: from samples, the last of which is taken before a kill; bytes, a number,
      * microseconds. */
     int64_t memory_peak, tasks_peak, cpu_user_us, cpu_system_us;
@@ -102,7 +103,7 @@ struct hc_supervisor {
     bool hidden;                   /* without a cgroup: the memory of some process could not be read */
     char job_filter_evidence[160]; /* how the job's filter was checked, for the manifest; empty: not yet */
     enum hc_warning warned;        /* the last warning that was sent */
-    int64_t figures_heard;         /* announcements of figures that were passed on */
+    int64_t figures_announced;     /* announcements of figures that were passed on */
     struct hc_figure_list drawn;   /* figures that were announced; finished by the owner of this struct */
     char no_soft[160];             /* why limits.memory_soft was not watched; empty if it was */
     bool frozen;                   /* the cell's cgroup was frozen when its time was over */

@@ -111,7 +111,7 @@ static void add_status(int proc, struct hc_held *held, struct hc_sample *s)
     s->memory += hc_status_memory(text);
     if (held) {
         hc_held_add(held, proc, at, text);
-        s->memory += held->grown;
+        s->memory += held->growth_bytes;
     }
 }
 

@@ -100,7 +100,7 @@ void hc_tool_release(struct hc_toolbox *tb, struct slot *s)
 /* Free the slot. If a command runs in it, kill the command first; the answer does not wait for its end. */
 static void release_or_kill(struct hc_toolbox *tb, struct slot *s)
 {
-    if (s->phase != RUNS) {
+    if (s->phase != COMMAND_RUNNING) {
         hc_tool_release(tb, s);
         return;
     }
@@ -108,7 +108,7 @@ static void release_or_kill(struct hc_toolbox *tb, struct slot *s)
     hc_tool_unwatch(tb, s->command.out);
     hc_tool_unwatch(tb, s->command.err);
     hc_tool_command_kill(&s->command);
-    s->phase = DYING;
+    s->phase = COMMAND_DYING;
 }
 
 void hc_tool_fail_call(struct hc_toolbox *tb, struct slot *s, enum hc_tool_status status, const char *message)

@@ -15,7 +15,7 @@ struct hc_tool_client {
 
 /* One answer; its pointers are valid during the handler's call. */
 struct hc_client_answer {
-    uint32_t id;       /* of the call */
+    uint32_t id;       /* number of the call for the client */
     const char *value; /* JSON; NULL: the tool failed */
     size_t len;        /* bytes of `value` */
     const char *error; /* the client's error message, if `value` is NULL */

@@ -26,7 +26,7 @@ struct hc_tool_command_end {
 struct hc_tool_command {
     int in, out, err; /* the launcher's ends of the pipes, non-blocking, owned; -1: closed */
     int keeper;       /* socket to the keeper, owned; -1: closed */
-    int pidfd;        /* of the keeper, owned: readable when no process of the command is left */
+    int pidfd;        /* pidfd of the keeper, owned: readable when no process of the command is left */
     pid_t pid;        /* the keeper, our child; 0: none */
     struct hc_buf input, output, errors; /* for, and from, the pipes; owned */
     size_t written;                      /* bytes of `input` written */

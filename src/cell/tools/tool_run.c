@@ -34,7 +34,7 @@ static void set_timer(const struct hc_toolbox *tb)
     int64_t next = 0;
     for (size_t i = 0; i < OPEN_CALLS; i++) {
         const struct slot *s = &tb->slots[i];
-        if ((s->phase == RUNS || s->phase == WITH_CLIENT) && (!next || s->end_us < next))
+        if ((s->phase == COMMAND_RUNNING || s->phase == WITH_CLIENT) && (!next || s->end_us < next))
             next = s->end_us;
     }
     struct itimerspec at = {.it_value = {.tv_sec = next / 1000000, .tv_nsec = next % 1000000 * 1000}};
@@ -49,7 +49,7 @@ static void fail_late_calls(struct hc_toolbox *tb)
     for (size_t i = 0; i < OPEN_CALLS; i++) {
         struct slot *s = &tb->slots[i];
         char time[32], message[160];
-        if ((s->phase != RUNS && s->phase != WITH_CLIENT) || s->end_us > now)
+        if ((s->phase != COMMAND_RUNNING && s->phase != WITH_CLIENT) || s->end_us > now)
             continue;
         (void)snprintf(message, sizeof message, "the tool took longer than %s (tools.%s.timeout)",
                        hc_format_duration(s->tool->timeout_ms, time, sizeof time), s->tool->name);
@@ -78,7 +78,7 @@ static void start_command(struct hc_toolbox *tb, struct slot *s)
         hc_tool_fail_call(tb, s, HC_TOOL_ERROR, "the tool could not be started");
         return;
     }
-    s->phase = RUNS;
+    s->phase = COMMAND_RUNNING;
     s->end_us = hc_now_us() + s->tool->timeout_ms * 1000;
     struct hc_tool_command *c = &s->command;
     if (hc_tool_watch(tb, c->in, EPOLLOUT, source) < 0 || hc_tool_watch(tb, c->out, EPOLLIN, source) < 0 ||
@@ -130,7 +130,8 @@ static struct slot *first_queued(struct hc_toolbox *tb)
 
 void hc_tool_start_queued(struct hc_toolbox *tb)
 {
-    size_t running = hc_tool_count(tb, RUNS) + hc_tool_count(tb, DYING) + hc_tool_count(tb, WITH_CLIENT);
+    size_t running = hc_tool_count(tb, COMMAND_RUNNING) + hc_tool_count(tb, COMMAND_DYING) +
+                     hc_tool_count(tb, WITH_CLIENT);
     struct slot *next;
     while (running < RUNNING && tb->held <= HELD_BYTES && (next = first_queued(tb))) {
         running++;
@@ -194,9 +195,9 @@ static bool has_ended(const struct hc_tool_command *c)
 static void work_command(struct hc_toolbox *tb, struct slot *s)
 {
     struct hc_tool_command *c = &s->command;
-    if (s->phase != RUNS && s->phase != DYING)
+    if (s->phase != COMMAND_RUNNING && s->phase != COMMAND_DYING)
         return;
-    if (s->phase == RUNS) {
+    if (s->phase == COMMAND_RUNNING) {
         hc_tool_command_write(c);
         hc_tool_command_read(c);
         if (c->too_long)
@@ -204,7 +205,7 @@ static void work_command(struct hc_toolbox *tb, struct slot *s)
     }
     if (!has_ended(c))
         return;
-    if (s->phase == RUNS) {
+    if (s->phase == COMMAND_RUNNING) {
         hc_tool_command_hear_end(c);
         hc_tool_answer_command(tb, s);
     }

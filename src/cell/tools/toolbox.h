@@ -18,29 +18,30 @@
 
 /* The state of a slot. */
 enum phase {
-    FREE,        /* it holds no call */
-    QUEUED,      /* the call waits for its start */
-    RUNS,        /* its command runs */
-    WITH_CLIENT, /* the client was asked, and has not answered */
-    DYING        /* the call has ended; its command was killed, and has not ended */
+    FREE,            /* it holds no call */
+    QUEUED,          /* the call waits for its start */
+    COMMAND_RUNNING, /* the tool's command runs */
+    WITH_CLIENT,     /* the client was asked, and has not answered */
+    COMMAND_DYING    /* the call has ended; the tool's command was killed, and has not ended */
 };
 
 /* One call that is not answered yet. */
 struct slot {
-    enum phase phase;               /* state of the slot */
-    uint32_t id;                    /* number of the call in the cell, as its frame has it */
-    uint32_t client_id;             /* number of the call for the client; never used twice */
-    const struct hc_tool *tool;     /* the tool that is called, of hc_toolbox.tools */
-    size_t entry;                   /* index of the call in the log, or NOT_LISTED */
-    int64_t begun_us;               /* time at which the call came (CLOCK_MONOTONIC, us) */
-    int64_t end_us;                 /* its deadline (CLOCK_MONOTONIC, us), set in RUNS and WITH_CLIENT */
-    struct hc_buf arguments;        /* JSON, as the tool gets them; owned */
-    struct hc_tool_command command; /* in RUNS and DYING; owned */
+    enum phase phase;           /* state of the slot */
+    uint32_t id;                /* number of the call in the cell, as its frame has it */
+    uint32_t client_id;         /* number of the call for the client; never used twice */
+    const struct hc_tool *tool; /* the tool that is called, of hc_toolbox.tools */
+    size_t entry;               /* index of the call in the log, or NOT_LISTED */
+    int64_t begun_us;           /* time at which the call came (CLOCK_MONOTONIC, us) */
+    int64_t end_us;          /* its deadline (CLOCK_MONOTONIC, us), set while the phase is COMMAND_RUNNING or
+                                WITH_CLIENT */
+    struct hc_buf arguments; /* JSON, as the tool gets them; owned */
+    struct hc_tool_command command; /* while the phase is COMMAND_RUNNING or COMMAND_DYING; owned */
 };
 
 /* A tool's use by this job. */
 struct usage {
-    char path[PATH_MAX]; /* of the tool's command; empty: the client answers its calls */
+    char path[PATH_MAX]; /* path of the tool's command; empty: the client answers its calls */
     int64_t calls;       /* calls of the tool so far, in a session in this run */
     int64_t tokens;      /* thousandths of calls that may come at once, as of at_us; unused without a rate */
     int64_t at_us;       /* time of the last refill of `tokens` (CLOCK_MONOTONIC, us) */
@@ -55,13 +56,13 @@ struct answer {
 
 struct hc_toolbox {
     const struct hc_tools *tools; /* the job's tools; borrowed */
-    struct hc_tool_log *log;      /* of the job, or of the session's run; borrowed */
+    struct hc_tool_log *log;      /* log of the job, or of the session's run; borrowed */
     struct hc_denials *denials;   /* gets refused calls; borrowed */
     struct usage *usage;          /* by index in `tools`; owned */
     struct hc_tool_client client; /* the client that answers calls of tools without a command */
     uint32_t client_id;           /* the last client_id used */
     bool client_waits;            /* epoll reports when the client's socket takes more calls */
-    int64_t ahead;                /* hc_clock_ahead at the job's start: for times in the log */
+    int64_t clock_ahead_ns;       /* hc_clock_ahead() at the job's start, in ns: for times in the log */
     int epoll, timer;             /* owned; the timer fires at the next deadline */
     uint32_t last_id;             /* highest id of a call from the cell so far */
     size_t held;                  /* bytes of the arguments in `slots` and of the answers that wait */

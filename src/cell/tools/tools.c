@@ -107,7 +107,7 @@ static size_t note_call(struct hc_toolbox *tb, const struct hc_tool_call *call, 
     if (!e)
         return NOT_LISTED;
     e->status = HC_TOOL_ENDED; /* stays so unless the call ends in another way */
-    hc_clock_text(tb->ahead, e->started);
+    hc_clock_text(tb->clock_ahead_ns, e->started);
     return (size_t)(e - tb->log->items);
 }
 
@@ -238,8 +238,9 @@ static void reset_counts(struct hc_toolbox *tb)
     }
 }
 
-int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int client_fd, int64_t ahead,
-                   struct hc_tool_log *log, struct hc_denials *denials, struct hc_error *err)
+int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int client_fd,
+                   int64_t clock_ahead_ns, struct hc_tool_log *log, struct hc_denials *denials,
+                   struct hc_error *err)
 {
     struct hc_toolbox *tb = calloc(1, sizeof *tb);
     *out = NULL;
@@ -250,7 +251,7 @@ int hc_toolbox_new(struct hc_toolbox **out, const struct hc_tools *tools, int cl
     tb->tools = tools;
     tb->log = log;
     tb->denials = denials;
-    tb->ahead = ahead;
+    tb->clock_ahead_ns = clock_ahead_ns;
     tb->epoll = tb->timer = tb->client.fd = -1;
     tb->last = &tb->first;
     reset_counts(tb);
@@ -269,7 +270,7 @@ void hc_toolbox_stop(struct hc_toolbox *tb)
     tb->stopped = true; /* no call is answered from here on */
     for (size_t i = 0; i < OPEN_CALLS; i++) {
         struct slot *s = &tb->slots[i];
-        if (s->phase == FREE || s->phase == DYING)
+        if (s->phase == FREE || s->phase == COMMAND_DYING)
             continue;
         hc_tool_end_call(tb, s);
     }
@@ -283,7 +284,7 @@ void hc_toolbox_stop_and_wait(struct hc_toolbox *tb)
     for (size_t i = 0; i < OPEN_CALLS; i++) {
         struct slot *s = &tb->slots[i];
         int64_t left = (until - hc_now_us()) / 1000;
-        if (s->phase == DYING)
+        if (s->phase == COMMAND_DYING)
             hc_tool_command_finish(&s->command, (int)MAX(left, 0));
         if (s->phase != FREE)
             hc_tool_release(tb, s);

@@ -202,7 +202,7 @@ void hc_warm_finish(struct hc_warm *w)
 
 /* ---- running one job ---- */
 
-void hc_warm_bury(struct hc_warm_use *use)
+void hc_warm_reap_cell(struct hc_warm_use *use)
 {
     if (!use->cell)
         return;
@@ -227,7 +227,7 @@ int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cach
     /* An error of the job itself, such as a missing input, would occur in any cell. */
     if (use->warm || m->exit_code == HC_EXIT_DATA || m->exit_code == HC_EXIT_CONFIG)
         return rc;
-    hc_warm_bury(use);
+    hc_warm_reap_cell(use);
     w->counts.cold[HC_COLD_FAILED]++;
     hc_info("job %s: its warm cell failed, another is built: %s", run->job->job_id, m->reason);
     hc_run_finish(run);

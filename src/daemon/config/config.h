@@ -54,7 +54,7 @@ struct hc_uid_range {
 
 /* A configured tenant: a member of "tenants". */
 struct hc_tenant_rule {
-    char name[HC_TENANT_NAME]; /* of the tenant */
+    char name[HC_TENANT_NAME]; /* name of the tenant */
     struct hc_uid_range *uids; /* users of this host who are the tenant; owned */
     size_t uid_count;          /* number of `uids` */
     struct hc_quota quota;     /* complete: members that the tenant lacks are those of "quotas" */
@@ -65,7 +65,7 @@ struct hc_tenant_rule {
 /* A TCP socket to listen on. */
 struct hc_listen {
     char address[46]; /* numeric, IPv4 or IPv6 */
-    uint16_t port;    /* of TCP */
+    uint16_t port;    /* TCP port */
 };
 
 /* Most bytes of socket_path: sun_path of a struct sockaddr_un has room for a NUL. */
@@ -73,7 +73,7 @@ struct hc_listen {
 
 /* A line of the file of tokens. */
 struct hc_token {
-    char sha256[HC_SHA256_HEX];  /* of the token as a client sends it */
+    char sha256[HC_SHA256_HEX];  /* SHA-256 of the token as a client sends it */
     char tenant[HC_TENANT_NAME]; /* name of its tenant */
     int line;                    /* number of the line, from 1 */
 };
@@ -106,7 +106,7 @@ struct hc_config {
     int64_t drain_ms;     /* ms for which SIGTERM waits for running jobs */
 
     struct hc_quota quota;          /* "quotas": of tenants without their own, and of "uid-N" */
-    struct hc_allowed allowed;      /* of tenants without their own, and of "uid-N" */
+    struct hc_allowed allowed;      /* policies of tenants without a list of their own, and of "uid-N" */
     struct hc_listen *listen;       /* owned, as are all arrays below */
     size_t listen_count;            /* number of entries of `listen` */
     struct hc_tenant_rule *tenants; /* the configured tenants */

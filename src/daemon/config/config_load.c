@@ -85,13 +85,14 @@ static void close_source(struct source *s)
     hc_buf_finish(&s->text);
 }
 
-/* Finds a member of the tenant `of` (NULL: of "quotas") or, with `inner`, a member of that member. NULL: the
- * file does not have it. */
-static const cJSON *find_said(const struct source *s, const char *of, const char *member, const char *inner)
+/* Finds a member of the tenant (NULL: of "quotas") or, with `inner`, a member of that member. NULL:
+ * the file does not have it. */
+static const cJSON *find_quota_member(const struct source *s, const char *tenant, const char *member,
+                                      const char *inner)
 {
-    const cJSON *node = cJSON_GetObjectItemCaseSensitive(s->json.root, of ? "tenants" : "quotas");
-    if (of)
-        node = cJSON_GetObjectItemCaseSensitive(node, of);
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(s->json.root, tenant ? "tenants" : "quotas");
+    if (tenant)
+        node = cJSON_GetObjectItemCaseSensitive(node, tenant);
     node = cJSON_GetObjectItemCaseSensitive(node, member);
     return inner ? cJSON_GetObjectItemCaseSensitive(node, inner) : node;
 }
@@ -183,23 +184,23 @@ static bool is_listed(char *const *names, const char *name)
     return *names != NULL;
 }
 
-/* The rights of one tenant, or (`of` NULL) of all tenants that have no rights of their own. */
+/* The rights of one tenant, or (`tenant` is NULL) of all tenants that have no rights of their own. */
 struct grant {
-    const char *of;               /* name of the tenant; NULL: the rights are those of "quotas" */
+    const char *tenant;           /* name of the tenant; NULL: the rights are those of "quotas" */
     const struct hc_quota *quota; /* borrowed, as is `policies` */
     char *const *policies;        /* names of policies that are allowed; NULL: all */
 };
 
 static const char *name_of(const struct grant *g)
 {
-    return g->of ? g->of : "quotas";
+    return g->tenant ? g->tenant : "quotas";
 }
 
 static int check_names(const struct source *s, const struct grant *g, char *const *there,
                        struct hc_error *err)
 {
     const cJSON *name;
-    cJSON_ArrayForEach(name, find_said(s, g->of, "policies", NULL))
+    cJSON_ArrayForEach(name, find_quota_member(s, g->tenant, "policies", NULL))
     {
         if (!is_listed(there, name->valuestring))
             return hc_json_fail(&s->json, name, false, err, "policies of %s: there is no policy '%s'",
@@ -213,14 +214,14 @@ static int check_default_policy(const struct source *s, const struct grant *g, c
                                 struct hc_error *err)
 {
     const char *policy = g->quota->policy;
-    const cJSON *said = find_said(s, g->of, "policy", NULL);
-    if (*policy && said && !is_listed(there, policy))
-        return hc_json_fail(&s->json, said, false, err, "policy of %s: there is no policy '%s'", name_of(g),
+    const cJSON *member = find_quota_member(s, g->tenant, "policy", NULL);
+    if (*policy && member && !is_listed(there, policy))
+        return hc_json_fail(&s->json, member, false, err, "policy of %s: there is no policy '%s'", name_of(g),
                             policy);
-    if (!said) /* the tenant has its own list of policies, and takes the default policy from "quotas" */
-        said = find_said(s, g->of, "policies", NULL);
-    if (*policy && said && g->policies && !is_listed(g->policies, policy))
-        return hc_json_fail(&s->json, said, false, err, "policy of %s: '%s' is none of its policies",
+    if (!member) /* the tenant has its own list of policies, and takes the default policy from "quotas" */
+        member = find_quota_member(s, g->tenant, "policies", NULL);
+    if (*policy && member && g->policies && !is_listed(g->policies, policy))
+        return hc_json_fail(&s->json, member, false, err, "policy of %s: '%s' is none of its policies",
                             name_of(g), policy);
     return 0;
 }
@@ -231,11 +232,11 @@ static int check_default_policy(const struct source *s, const struct grant *g, c
 static int check_memory(const struct source *s, const struct grant *g, struct hc_error *err)
 {
     char asked[32], most[32];
-    const cJSON *said = find_said(s, g->of, "max", "memory");
+    const cJSON *member = find_quota_member(s, g->tenant, "max", "memory");
     const int64_t max = g->quota->max.memory, all = g->quota->memory;
-    if (!said || all <= 0 || max <= all)
+    if (!member || all <= 0 || max <= all)
         return 0;
-    return hc_json_fail(&s->json, said, false, err,
+    return hc_json_fail(&s->json, member, false, err,
                         "max.memory of %s: %s for one job, and all of its jobs together may have %s (memory)",
                         name_of(g), hc_format_size(max, asked, sizeof asked),
                         hc_format_size(all, most, sizeof most));

@@ -15,10 +15,10 @@
 #define LAST   "end" /* the ID of a job's last event */
 #define SSE    "text/event-stream"
 #define NDJSON "application/x-ndjson"
-#define BEAT_MS                                                                                              \
+#define KEEPALIVE_MS                                                                                         \
     15000 /* milliseconds of silence after which a comment is sent, as proxies close silent streams */
-#define BEAT      ":\n\n" /* a comment, which keeps an idle connection open */
-#define FIRST_GAP "data: {\"event\": \"gap\"}\n\n"
+#define KEEPALIVE ":\n\n" /* a comment, which keeps an idle connection open */
+#define GAP_EVENT "data: {\"event\": \"gap\"}\n\n"
 
 /* libmicrohttpd calls this for more bytes until it returns the end of the stream. If there are none yet, the
  * connection is suspended until the task has news. `at`: bytes that this client has got so far. */
@@ -91,12 +91,13 @@ static ssize_t read_messages(void *cls, uint64_t at, char *out, size_t max)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (hc_task_ended(x->task))
         hc_exchange_hold_anyway(x, lines->len + x->task->manifest_len);
-    const bool beat = s->beat, gap = s->gap;
-    s->beat = s->gap = false;
+    const bool keepalive_due = s->keepalive_due, gap_unsent = s->gap_unsent;
+    s->keepalive_due = s->gap_unsent = false;
     s->since = hc_mono_ms();
-    if (gap || (beat && !s->sent && s->line == lines->len)) {
-        const size_t len = gap ? sizeof FIRST_GAP - 1 : sizeof BEAT - 1;
-        memcpy(out, gap ? FIRST_GAP : BEAT, len); /* the text is shorter than libmicrohttpd's blocks */
+    if (gap_unsent || (keepalive_due && !s->sent && s->line == lines->len)) {
+        const size_t len = gap_unsent ? sizeof GAP_EVENT - 1 : sizeof KEEPALIVE - 1;
+        memcpy(out, gap_unsent ? GAP_EVENT : KEEPALIVE,
+               len); /* the text is shorter than libmicrohttpd's blocks */
         return (ssize_t)len;
     }
     if (s->line < lines->len)
@@ -109,9 +110,9 @@ static ssize_t read_messages(void *cls, uint64_t at, char *out, size_t max)
 
 void hc_events_beat(struct hc_exchange *x, int64_t now)
 {
-    if (!x->events.sse || !x->suspended || now - x->events.since < BEAT_MS)
+    if (!x->events.sse || !x->suspended || now - x->events.since < KEEPALIVE_MS)
         return;
-    x->events.beat = true;
+    x->events.keepalive_due = true;
     x->waiter.wake(&x->waiter);
 }
 
@@ -126,7 +127,7 @@ static void resume_after(struct hc_exchange *x, const char *id)
         !x->task->events.restored && (offset == 0 || lines->data[offset - 1] == '\n'))
         s->line = (size_t)offset;
     else
-        s->gap = true;
+        s->gap_unsent = true;
 }
 
 /* ---- the answer ---- */

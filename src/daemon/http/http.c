@@ -20,7 +20,9 @@
 /* A whole request must come within this multiple of http.idle, the longest silence. */
 #define WHOLE_REQUEST 4
 
-#define MUCH ((size_t)1 << 20) /* bytes of an answer; shorter answers do not count as request memory */
+#define LONG_ANSWER                                                                                          \
+    ((size_t)1 << 20) /* bytes of an answer; shorter answers do not count as request memory                  \
+                       */
 
 #define MAX_ORDER 4096 /* most bytes of the body of an administrator's order */
 
@@ -346,7 +348,7 @@ static void drop_body(struct hc_exchange *x)
 void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes)
 {
     struct hc_tenant *t = x->connection->tenant;
-    if (bytes < MUCH || x->answer_held || !t)
+    if (bytes < LONG_ANSWER || x->answer_held || !t)
         return;
     x->answer_held = (int64_t)bytes;
     t->answer_bytes += x->answer_held;
@@ -359,7 +361,7 @@ bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *wh
     const struct hc_bounds bounds = {.all = d->config.http_bodies, .one = d->config.http_body};
     const struct hc_tenant *t = x->connection->tenant;
     /* One long answer at a time is never refused, or the client could never get it. */
-    if (bytes >= MUCH && t->answer_bytes &&
+    if (bytes >= LONG_ANSWER && t->answer_bytes &&
         !hc_request_memory_fit(&d->request_memory, &bounds, t->request_bytes, (int64_t)bytes)) {
         hc_problem_set(why, HC_PROBLEM_QUOTA, "earlier answers to the tenant have not been read yet");
         why->quota = "bodies";

@@ -17,7 +17,7 @@ struct hc_route;
 struct hc_origin {
     bool local; /* it came over a Unix socket */
     uid_t uid;  /* local: of the client's process */
-    bool v6;    /* not local: the address is IPv6 */
+    bool v6;    /* the address of a TCP connection is IPv6 */
     /* Not local: the IPv4 address, or the first 8 bytes (the network) of the IPv6 address. */
     unsigned char address[16];
 };
@@ -38,27 +38,27 @@ struct hc_connection {
 
 /* How far an exchange has sent the events of its task as Server-Sent Events. */
 struct hc_event_reader {
-    bool sse;      /* it sends them in this form */
-    bool gap;      /* tell the client first that earlier events are not kept any more */
-    bool beat;     /* send a comment, if there is nothing else to send */
-    size_t line;   /* offset of the next line in the task's lines */
-    size_t sent;   /* bytes of this line's message that were sent */
-    int64_t since; /* CLOCK_MONOTONIC, ms: when something was sent last */
+    bool sse;           /* it sends them in this form */
+    bool gap_unsent;    /* the client must be told first that earlier events are not kept any more */
+    bool keepalive_due; /* a comment has to be sent, if there is no event to send */
+    size_t line;        /* offset of the next line in the task's lines */
+    size_t sent;        /* bytes of this line's message that were sent */
+    int64_t since;      /* CLOCK_MONOTONIC, ms: when something was sent last */
 };
 
 /* One request and its answer. */
 struct hc_exchange {
     struct hc_http *http;             /* borrowed, as are the next four */
     struct hc_dispatch *dispatch;     /* http->dispatch */
-    struct hc_connection *connection; /* that the request came over */
-    struct MHD_Connection *mhd;       /* the same, as libmicrohttpd has it */
-    const struct hc_route *route;     /* of the request; static; NULL: not known yet */
+    struct hc_connection *connection; /* connection that the request came over */
+    struct MHD_Connection *mhd;       /* the same connection, as libmicrohttpd has it */
+    const struct hc_route *route;     /* route of the request; static; NULL: not known yet */
     char admin[HC_TENANT_NAME];       /* the administrator's name, on routes for them: "root", "uid-1000", a
                                          tenant's name */
     char id[HC_JOB_ID];               /* what stands for {id} in the path; "": none */
     char *rest;                       /* what stands for {rest} in the path; owned; NULL: none */
     bool is_head;                     /* the method is HEAD */
-    struct hc_buf body;               /* of the request, as far as it has come; owned */
+    struct hc_buf body;               /* body of the request, as far as it has come; owned */
     struct hc_upload *upload;         /* whose part the body is, while it comes; borrowed; NULL: none */
     int64_t part_bytes;               /* bytes of that part so far */
     int64_t body_held;   /* bytes of `body` that count as request memory until the handler has returned */
@@ -66,7 +66,7 @@ struct hc_exchange {
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
     struct hc_waiter waiter;   /* wakes the exchange when `task` has news */
     struct hc_task *task; /* the job, or the request to a session, that the exchange is about; a reference */
-    struct hc_event_reader events; /* of a stream of the task's events */
+    struct hc_event_reader events; /* place in the stream of the task's events */
     bool suspended;                /* libmicrohttpd does not look at the connection until the task has news */
     bool answered;                 /* the answer is queued */
     bool closing; /* the connection ends with the answer: where the next request begins is uncertain */
@@ -75,7 +75,7 @@ struct hc_exchange {
 /* One listening socket. */
 struct hc_server {
     struct MHD_Daemon *daemon; /* libmicrohttpd's; owned */
-    struct hc_watch watch;     /* of libmicrohttpd's own epoll set */
+    struct hc_watch watch;     /* watch of libmicrohttpd's own epoll set */
     struct hc_http *http;      /* borrowed */
     bool local;                /* it is a Unix socket */
 };
@@ -155,7 +155,7 @@ struct hc_route {
     /* These tell the routes of one handler apart. */
     const char *ask;    /* the name of the request in the language of the session's process */
     const char *member; /* the member of the body that is passed on; NULL: the whole body */
-    bool silent;        /* it has no events, only an answer */
+    bool silent;        /* an exchange of this route has no events, only an answer */
     bool undo;          /* the order takes back another order: release a tenant, resume the daemon */
 };
 

@@ -16,8 +16,8 @@
 #define LOCK_TRIES 50
 #define BUSY_MS    5000 /* milliseconds to wait for a reader, which delays a writer for moments only */
 /* pages of the write-ahead log: a longer log is restarted, although this delays the writer */
-#define LOG_LONG 16384
-#define LOG_REST 256 /* most pages that may have to be copied while the writer is delayed */
+#define LONG_WAL_PAGES 16384
+#define WAL_REST_PAGES 256 /* most pages that may have to be copied while the writer is delayed */
 /* pages of the log at which the writer copies it itself, as no checkpointer has */
 #define WAL_PAGES    "65536"
 #define JOURNAL_MOST "67108864" /* most bytes of the log file after a checkpoint, as text */
@@ -70,13 +70,13 @@ static const char *const migrations[] = {
 };
 
 /* hc_ledger_shown as an SQL expression. */
-#define SHOWN "(CASE WHEN state < 2 THEN state WHEN state = 2 AND status <> 'failed' THEN 2 ELSE 3 END)"
+#define SHOWN_STATE "(CASE WHEN state < 2 THEN state WHEN state = 2 AND status <> 'failed' THEN 2 ELSE 3 END)"
 
 #define NEWEST ((int)COUNT(migrations)) /* newest version of the schema */
 
 /* Lists jobs; an ORDER BY expression has to follow. */
 #define LIST                                                                                                 \
-    "SELECT " HC_JOB_COLUMNS " FROM jobs WHERE (?1 IS NULL OR tenant = ?1) AND (?2 < 0 OR " SHOWN            \
+    "SELECT " HC_JOB_COLUMNS " FROM jobs WHERE (?1 IS NULL OR tenant = ?1) AND (?2 < 0 OR " SHOWN_STATE      \
     " = ?2) AND accepted >= ?3 AND (?5 IS NULL OR status = ?5) AND (?6 IS NULL OR policy = ?6) ORDER BY "
 
 static const char *const sql[HC_ST_COUNT] = {
@@ -427,9 +427,9 @@ int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err)
     int pages, left;
     if (checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
         return -1;
-    if (pages < LOG_LONG)
+    if (pages < LONG_WAL_PAGES)
         return 0; /* once all of the log is copied, the next write restarts it */
-    if (left > LOG_REST && checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
+    if (left > WAL_REST_PAGES && checkpoint(l, SQLITE_CHECKPOINT_PASSIVE, &pages, &left, err) < 0)
         return -1;
     return checkpoint(l, SQLITE_CHECKPOINT_RESTART, &pages, &left, err);
 }

@@ -32,11 +32,12 @@ enum hc_job_state {
  * call or the end of the callback. A missing text is NULL, a time that has not come is 0. */
 struct hc_ledger_job {
     const char *id, *tenant; /* the job's ID; name of its tenant */
-    enum hc_job_state state; /* of the job */
-    const char *status; /* of the manifest: "ok", "error", ..., or HC_STATUS_NAME_...; NULL before the end */
-    const char *policy; /* name of the policy that its request named */
-    const char *reason; /* why it has this status, one sentence */
-    const char *key;    /* its idempotency key */
+    enum hc_job_state state; /* state of the job */
+    const char
+        *status; /* status of the manifest: "ok", "error", ..., or HC_STATUS_NAME_...; NULL before the end */
+    const char *policy;                  /* name of the policy that its request named */
+    const char *reason;                  /* why it has this status, one sentence */
+    const char *key;                     /* idempotency key of the job */
     const char *body_sha256;             /* hash of the request that `key` stands for */
     const char *spec;                    /* its request, JSON; dropped when the job is done */
     size_t spec_len;                     /* bytes of `spec` */
@@ -119,7 +120,7 @@ int hc_ledger_list(struct hc_ledger *l, const struct hc_ledger_filter *f, hc_led
 struct hc_ledger_use {
     const char *tenant;   /* its name */
     int64_t hour;         /* beginning of the hour, in ms since 1970 */
-    const char *status;   /* of the jobs, as in struct hc_ledger_job */
+    const char *status;   /* status of the jobs that are counted, as in struct hc_ledger_job */
     int64_t jobs;         /* number of jobs that ended so in this hour */
     struct hc_usage used; /* by these jobs together */
 };

@@ -40,7 +40,7 @@ struct hc_note;
 
 struct hc_ledger {
     sqlite3 *db;                           /* owned */
-    char *path;                            /* of the ledger; owned */
+    char *path;                            /* path of the ledger; owned */
     int lock;                              /* descriptor of the lock file, owned; -1 for a reader */
     enum hc_ledger_mode mode;              /* as it was opened */
     int durable;                           /* a commit waits for the disk: 0, 1, or -1 before this was set */

@@ -59,15 +59,15 @@ struct hc_outcome {
 
 struct hc_message {
     uint32_t kind;               /* enum hc_say */
-    char job_id[72], tenant[72]; /* of the job or session; name of the tenant */
+    char job_id[72], tenant[72]; /* ID of the job or session; name of the tenant */
     int64_t pid;                 /* HC_SAY_WORKER: pid of the worker */
     int64_t weight;              /* HC_SAY_RUN, HC_SAY_SESSION: the tenant's quota.weight */
-    struct hc_limits max;        /* likewise: the tenant's quota.max */
-    char policy[72];             /* likewise: name of the policy if the request names none */
-    struct hc_outcome outcome;   /* HC_SAY_DONE */
-    struct hc_warm_counts warm;  /* HC_SAY_IDLE: the worker's counts */
-    struct hc_figure figure;     /* HC_SAY_FIGURE */
-    struct hc_error error;       /* HC_SAY_FAILED */
+    struct hc_limits max;        /* HC_SAY_RUN, HC_SAY_SESSION: the tenant's quota.max */
+    char policy[72];            /* HC_SAY_RUN, HC_SAY_SESSION: name of the policy if the request names none */
+    struct hc_outcome outcome;  /* HC_SAY_DONE: how the job ended */
+    struct hc_warm_counts warm; /* HC_SAY_IDLE: the worker's counts */
+    struct hc_figure figure; /* HC_SAY_FIGURE: the figure; the content of a small one comes as a descriptor */
+    struct hc_error error;   /* HC_SAY_FAILED: why the job could not be run */
 };
 
 /* Make a channel; the caller owns both ends. */

@@ -40,9 +40,9 @@ struct hc_problem {
     enum hc_retry retry;       /* tells the client whether to send the request again */
     int retry_after;           /* seconds after which to try again; 0: nothing is said */
     const char *quota;         /* name of the quota that is used up; static; NULL: none */
-    const char *allow;         /* of HC_PROBLEM_METHOD: the methods of the path; static; NULL: not asked */
-    char limits[1024];         /* of HC_PROBLEM_LIMIT: JSON, a list of what is too much; empty otherwise */
-    char detail[768];          /* one sentence for the client */
+    const char *allow; /* methods of the path, if the problem is HC_PROBLEM_METHOD; static; NULL: not asked */
+    char limits[1024]; /* JSON list of what is too much, if the problem is HC_PROBLEM_LIMIT; else empty */
+    char detail[768];  /* one sentence for the client */
 };
 
 /* Set the kind and the detail; all other members become 0. */

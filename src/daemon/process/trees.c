@@ -15,7 +15,7 @@
 
 #define TICK_MS 1000 /* ms between two checks */
 
-/* State of the checks of one tree, beside the tree's row on the board; private to the looker. */
+/* State of the checks of one tree, beside the tree's row on the board; private to the tree checker. */
 struct place {
     size_t next; /* number of the entry to check next */
     /* hc_stamps_sum at the last check; if the stamps differ now, a changed tree is checked again */
@@ -23,42 +23,42 @@ struct place {
     bool seen, unstamped_said; /* found in the store in this round; the log has said that it has no stamps */
 };
 
-struct looker {
+struct tree_checker {
     struct hc_tree_board *board;        /* mapped for writing; owned; NULL: not mapped */
     struct place places[HC_TREES_MOST]; /* place i belongs to row i of the board */
     int64_t round_ms;                   /* ms in which each entry is checked once; 0: all entries at once */
     struct hc_error first;              /* the first error that was met; empty: none */
 };
 
-/* filled by the manager; the looker process inherits it and goes on from there */
-static struct looker looker;
+/* filled by the manager; the tree checker inherits it and goes on from there */
+static struct tree_checker tree_checker;
 
 /* ---- the checks ---- */
 
-static void note_changed(struct looker *l, struct hc_tree_row *row, const char *text)
+static void note_changed(struct tree_checker *c, struct hc_tree_row *row, const char *text)
 {
     (void)snprintf(row->text, sizeof row->text, "%s", text);
     row->changed = true;
-    l->board->changed++;
-    l->board->news++;
-    if (l->round_ms) /* at the start the caller reports it, and the daemon ends */
+    c->board->changed++;
+    c->board->news++;
+    if (c->round_ms) /* at the start the caller reports it, and the daemon ends */
         hc_warn("%s; until then no job is run in it", text);
 }
 
-static void note_right(struct looker *l, struct hc_tree_row *row, const char *how)
+static void note_right(struct tree_checker *c, struct hc_tree_row *row, const char *how)
 {
     row->changed = false;
-    l->board->changed--;
-    l->board->news++;
+    c->board->changed--;
+    c->board->news++;
     hc_info("tree '%s' %s: jobs are run in it", *row->name ? row->name : row->id, how);
 }
 
 /* Finds or makes the row of a tree. Each name of a tree has its own row, as messages name the tree by it. */
-static struct hc_tree_row *find_row(struct looker *l, const char *name, const char *id)
+static struct hc_tree_row *find_row(struct tree_checker *c, const char *name, const char *id)
 {
     struct hc_tree_row *unused = NULL;
     for (size_t i = 0; i < HC_TREES_MOST; i++) {
-        struct hc_tree_row *row = &l->board->rows[i];
+        struct hc_tree_row *row = &c->board->rows[i];
         if (!row->id[0])
             unused = unused ? unused : row;
         else if (strcmp(row->id, id) == 0 && strcmp(row->name, name) == 0)
@@ -68,32 +68,34 @@ static struct hc_tree_row *find_row(struct looker *l, const char *name, const ch
         return NULL;
     (void)snprintf(unused->name, sizeof unused->name, "%s", name);
     (void)snprintf(unused->id, sizeof unused->id, "%s", id);
-    l->places[unused - l->board->rows] = (struct place){0};
+    c->places[unused - c->board->rows] = (struct place){0};
     return unused;
 }
 
 /* Checks the next part of the tree, or the whole tree at the start and if it is marked as changed. */
-static int look_at_part(struct looker *l, struct hc_tree_row *row, struct hc_stamps *s, struct hc_error *err)
+static int look_at_part(struct tree_checker *c, struct hc_tree_row *row, struct hc_stamps *s,
+                        struct hc_error *err)
 {
-    struct place *p = &l->places[row - l->board->rows];
+    struct place *p = &c->places[row - c->board->rows];
     if (row->changed && strcmp(p->sum, hc_stamps_sum(s)) == 0)
         return 0;
-    bool all = !l->round_ms || row->changed;
+    bool all = !c->round_ms || row->changed;
     size_t first = all || p->next >= s->count ? 0 : p->next;
-    size_t count = all ? s->count : s->count * TICK_MS / (size_t)l->round_ms + 1;
+    size_t count = all ? s->count : s->count * TICK_MS / (size_t)c->round_ms + 1;
     p->next = first + count;
     (void)snprintf(p->sum, sizeof p->sum, "%s", hc_stamps_sum(s));
     return hc_stamps_check(s, first, count, err) < 0 ? -1 : 1;
 }
 
-static int look(struct looker *l, struct hc_tree_row *row, const struct hc_tree *tree, struct hc_error *err)
+static int look(struct tree_checker *c, struct hc_tree_row *row, const struct hc_tree *tree,
+                struct hc_error *err)
 {
     struct hc_stamps s;
-    struct place *p = &l->places[row - l->board->rows];
+    struct place *p = &c->places[row - c->board->rows];
     int rc = hc_stamps_open(&s, tree, !p->next || row->changed, err);
     if (rc == 0 && s.map)
-        rc = look_at_part(l, row, &s, err);
-    else if (rc == 0 && l->round_ms && !p->unstamped_said) {
+        rc = look_at_part(c, row, &s, err);
+    else if (rc == 0 && c->round_ms && !p->unstamped_said) {
         p->unstamped_said = true;
         hc_warn("tree '%s': nobody can tell whether it is changed: %s: 'hotcell tree verify %s' makes some",
                 tree->name, s.why, tree->name);
@@ -104,44 +106,44 @@ static int look(struct looker *l, struct hc_tree_row *row, const struct hc_tree 
 
 static void visit(void *ctx, const char *name, const char *id, const char *path)
 {
-    struct looker *l = ctx;
+    struct tree_checker *c = ctx;
     struct hc_tree tree;
     struct hc_error err;
-    struct hc_tree_row *row = find_row(l, name, id);
+    struct hc_tree_row *row = find_row(c, name, id);
     /* the tree is for another Python, or has just been removed */
     if (!row || hc_tree_open(&tree, path, &err) < 0)
         return;
-    l->places[row - l->board->rows].seen = true;
+    c->places[row - c->board->rows].seen = true;
     (void)snprintf(tree.name, sizeof tree.name, "%s", *name ? name : id);
-    int rc = look(l, row, &tree, &err);
+    int rc = look(c, row, &tree, &err);
     if (rc < 0 && err.exit == HC_EXIT_UNAVAILABLE && !row->changed)
-        note_changed(l, row, err.text);
+        note_changed(c, row, err.text);
     if (rc > 0 && row->changed)
-        note_right(l, row, "is as it was again");
-    if (rc < 0 && !*l->first.text)
-        l->first = err;
+        note_right(c, row, "is as it was again");
+    if (rc < 0 && !*c->first.text)
+        c->first = err;
     hc_tree_finish(&tree);
 }
 
 /* Frees the rows of trees that are no longer in the store. */
-static void forget_unseen(struct looker *l)
+static void forget_unseen(struct tree_checker *c)
 {
     for (size_t i = 0; i < HC_TREES_MOST; i++) {
-        struct hc_tree_row *row = &l->board->rows[i];
-        if (row->id[0] && !l->places[i].seen) {
+        struct hc_tree_row *row = &c->board->rows[i];
+        if (row->id[0] && !c->places[i].seen) {
             if (row->changed)
-                note_right(l, row, "has been removed");
+                note_right(c, row, "has been removed");
             row->id[0] = '\0';
         }
-        l->places[i].seen = false;
+        c->places[i].seen = false;
     }
 }
 
-static int look_around(struct looker *l, struct hc_error *err)
+static int look_around(struct tree_checker *c, struct hc_error *err)
 {
-    if (hc_tree_each(visit, l, err) < 0)
+    if (hc_tree_each(visit, c, err) < 0)
         return -1;
-    forget_unseen(l);
+    forget_unseen(c);
     return 0;
 }
 
@@ -153,15 +155,15 @@ static struct hc_tree_board *map_board(int fd, int protection, struct hc_error *
 
 void hc_trees_main(struct hc_trees *t, int64_t round_ms)
 {
-    struct looker *l = &looker;
+    struct tree_checker *c = &tree_checker;
     struct hc_error err = {0};
-    l->round_ms = MAX(round_ms, TICK_MS);
-    l->board = map_board(t->fd, PROT_READ | PROT_WRITE, &err);
-    if (!l->board)
+    c->round_ms = MAX(round_ms, TICK_MS);
+    c->board = map_board(t->fd, PROT_READ | PROT_WRITE, &err);
+    if (!c->board)
         hc_warn("%s", err.text);
-    while (l->board) {
+    while (c->board) {
         (void)poll(NULL, 0, TICK_MS);
-        if (look_around(l, &err) < 0)
+        if (look_around(c, &err) < 0)
             hc_warn("look at the trees: %s", err.text);
     }
     exit(EXIT_FAILURE);
@@ -183,15 +185,15 @@ static int map_for_reading(struct hc_trees *t, struct hc_error *err)
 
 static int look_at_all(const struct hc_trees *t, struct hc_error *err)
 {
-    struct looker *l = &looker;
-    l->board = map_board(t->fd, PROT_READ | PROT_WRITE, err);
-    if (!l->board)
+    struct tree_checker *c = &tree_checker;
+    c->board = map_board(t->fd, PROT_READ | PROT_WRITE, err);
+    if (!c->board)
         return -1;
-    int rc = look_around(l, err);
-    (void)munmap(l->board, sizeof *l->board);
-    l->board = NULL;
-    if (rc == 0 && *l->first.text) {
-        *err = l->first;
+    int rc = look_around(c, err);
+    (void)munmap(c->board, sizeof *c->board);
+    c->board = NULL;
+    if (rc == 0 && *c->first.text) {
+        *err = c->first;
         rc = -1;
     }
     return rc;

@@ -20,7 +20,7 @@ struct hc_counters {
     /* Jobs without one: by a quota; by a death; by clients; by hotcell. */
     int64_t refused, lost, cancelled, failed;
     int64_t warm;                     /* jobs that ran in a cell that had waited for them */
-    struct hc_warm_counts warm_gone;  /* of workers that have died */
+    struct hc_warm_counts warm_gone;  /* counts of warm cells by workers that have died */
     int64_t sessions, sessions_ended; /* sessions that were begun; of these, ended */
     /* Sums over jobs (us; kinds; bytes of results); workers that died. */
     int64_t cpu_us, denials, bytes, workers_lost;

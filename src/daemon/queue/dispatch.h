@@ -17,10 +17,10 @@
 struct hc_dispatch_worker {
     struct hc_watch channel;      /* to the worker, owned; fd -1: the worker does not exist at the moment */
     struct hc_dispatch *dispatch; /* borrowed */
-    pid_t pid;                    /* of the worker */
+    pid_t pid;                    /* pid of the worker */
     struct hc_task *task;         /* the job that it runs; borrowed; NULL: it is idle */
-    bool resting;                 /* it is idle but prepares warm cells: other workers are preferred */
-    struct hc_warm_counts warm;   /* the last counts that it sent */
+    bool resting;               /* the worker is idle but prepares warm cells: other workers are preferred */
+    struct hc_warm_counts warm; /* the last counts that it sent */
 };
 
 /* A policy, for comparisons with requests. */
@@ -30,13 +30,13 @@ struct hc_dispatch_policy {
 };
 
 struct hc_dispatch {
-    int epoll;                  /* of the whole front; borrowed */
+    int epoll;                  /* epoll descriptor of the whole front; borrowed */
     struct hc_config config;    /* in force; owned */
     int64_t configuration;      /* number of `config`: 1, and one more with each reload */
     struct hc_tenants *tenants; /* owned */
     struct hc_queue *queue;     /* jobs that wait; owned */
     struct hc_tasks tasks;      /* jobs that have not ended, or could not be written into the ledger */
-    struct hc_request_memory request_memory; /* of all tenants */
+    struct hc_request_memory request_memory; /* memory that the requests of all tenants use */
     struct hc_counters counters;             /* since the front began */
     struct hc_dispatch_worker *workers;      /* HC_MAX_WORKERS entries that never move; owned */
     size_t worker_count;                     /* used entries of `workers` */

@@ -30,7 +30,7 @@ struct hc_task {
     struct hc_queued queued;      /* the job in the queue; has the job's ID and tenant, too */
     int refs;                     /* number of references to the task */
     struct hc_dispatch *dispatch; /* borrowed */
-    enum hc_task_state state;     /* of the job */
+    enum hc_task_state state;     /* state of the job */
     bool detached;                /* the job goes on even if no client waits for it */
     bool promised;                /* the ledger has the job from its acceptance on */
     bool listed;                  /* the task is in the table */
@@ -49,7 +49,7 @@ struct hc_task {
     struct hc_tool_link tools;   /* to the process that runs the job */
     int cancel_fd; /* end of a socket pair, owned: closing it ends the job, whose worker has the other end;
                       -1: none */
-    struct hc_events events;   /* of the job so far */
+    struct hc_events events;   /* events of the job so far */
     struct hc_figures figures; /* figures that the program has made so far; none once the job has ended */
     char *manifest;            /* HC_TASK_DONE, and perhaps HC_TASK_FAILED: JSON; owned; NULL: none */
     size_t manifest_len;       /* bytes of `manifest` */

@@ -11,12 +11,12 @@
 #define HC_TOOL_CALLS 256 /* calls that may wait for their answers at the same time */
 
 struct hc_open_call {
-    uint32_t id;   /* of the call */
+    uint32_t id;   /* number of the call */
     uint32_t most; /* most bytes of its result */
 };
 
 struct hc_tool_link {
-    struct hc_watch watch; /* of the socket, owned; fd -1: there is none, or it is closed */
+    struct hc_watch watch; /* watch of the socket, owned; fd -1: there is none, or it is closed */
     int epoll;             /* the front's; borrowed */
     struct hc_buf in;      /* bytes of a call that is not whole yet */
     struct hc_buf out;     /* answers that the socket has not taken yet */

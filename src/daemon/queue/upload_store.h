@@ -17,16 +17,17 @@
 #define HC_UPLOADS_TENANT 64 /* most uploads of a tenant */
 
 struct hc_upload {
-    char id[HC_JOB_ID];            /* of the upload */
-    struct hc_tenant *tenant;      /* whose stored_bytes has its bytes; borrowed */
-    int64_t bytes;                 /* received so far */
-    int64_t created, used;         /* ms since 1970; `used`: a part came, or a request named it */
-    bool finished;                 /* it is complete, and jobs may name it */
-    bool leaving;                  /* it was removed, and is there only as a cell still has its file */
-    char sha256[HC_SHA256_HEX];    /* of its content; "": not finished, or finished by an earlier daemon */
-    crypto_hash_sha256_state hash; /* of the bytes so far */
-    int fd;                        /* of the file, while a part comes; owned; -1: none comes */
-    struct hc_upload *next;        /* in hc_upload_store.newest */
+    char id[HC_JOB_ID];       /* ID of the upload */
+    struct hc_tenant *tenant; /* whose stored_bytes has its bytes; borrowed */
+    int64_t bytes;            /* received so far */
+    int64_t created, used;    /* ms since 1970; `used`: a part came, or a request named it */
+    bool finished;            /* the upload is complete, and jobs may name it */
+    bool leaving; /* the upload was removed, and its file is there only because a cell still has it */
+    char sha256[HC_SHA256_HEX]; /* SHA-256 of its content; "": not finished, or finished by an earlier daemon
+                                 */
+    crypto_hash_sha256_state hash; /* SHA-256 of the bytes so far */
+    int fd; /* descriptor of the file while a part is written; owned; -1: no part is written */
+    struct hc_upload *next; /* in hc_upload_store.newest */
 };
 
 struct hc_upload_store {

@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define READ_CHUNK 65536               /* most bytes that are read at once */
-#define MOST_SAID  ((size_t)128 << 20) /* most bytes kept until a request is answered */
+#define READ_CHUNK       65536               /* most bytes that are read at once */
+#define MAX_ANSWER_BYTES ((size_t)128 << 20) /* most bytes kept until a request is answered */
 
 static int64_t size_of(const cJSON *manifest, const char *list)
 {
@@ -233,7 +233,8 @@ bool hc_front_session_read(struct hc_front_session *s)
     if (n <= 0)
         return false;
     const size_t told = s->task ? s->task->events.lines.len : 0;
-    if (told + s->in.len + s->list.len + (size_t)n > MOST_SAID || hc_buf_add(&s->in, chunk, (size_t)n) < 0) {
+    if (told + s->in.len + s->list.len + (size_t)n > MAX_ANSWER_BYTES ||
+        hc_buf_add(&s->in, chunk, (size_t)n) < 0) {
         stop_listening(s);
         return false;
     }

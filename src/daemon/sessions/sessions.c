@@ -151,7 +151,7 @@ void hc_front_session_answer(struct hc_front_session *s, const char *text, size_
 static void send_waiting(struct hc_front_session *s)
 {
     struct hc_error err;
-    if (s->stream.fd < 0) /* nobody is there to whom it could be sent */
+    if (s->stream.fd < 0) /* the stream to the worker is closed: no request can be sent */
         s->out.len = s->sent = 0;
     while (s->sent < s->out.len) {
         ssize_t n = TEMP_FAILURE_RETRY(

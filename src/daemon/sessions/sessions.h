@@ -28,9 +28,9 @@ struct hc_front_session {
     char id[HC_JOB_ID];                /* the session's ID */
     struct hc_tenant *tenant;          /* the session's; borrowed */
     struct hc_front_sessions *all;     /* the list that it is in */
-    enum hc_front_session_state state; /* of the session */
-    bool closing;                      /* its process has been told to end */
-    bool streams;                      /* its process has been told to send the output of runs as events */
+    enum hc_front_session_state state; /* state of the session */
+    bool closing;                      /* the session's process has been told to end */
+    bool streams; /* the session's process has been told to send the output of runs as events */
     int64_t
         left_out[HC_BOUNDED_EVENTS]; /* events of the current request that its task does not get, by kind */
     struct hc_watch channel;         /* to its process, as to a worker: reports the end of the process */
@@ -40,7 +40,7 @@ struct hc_front_session {
                          end */
     int body_fd;      /* the request that began the session, owned, until its process has it; -1: not here */
     size_t body_len;  /* bytes of this request */
-    bool has_tools;   /* its client answers calls of tools */
+    bool has_tools;   /* the session's client answers calls of tools */
     struct hc_buf in; /* bytes of a line from the process that is not whole yet; owned */
     size_t scanned;   /* bytes at the beginning of `in` that hold no newline */
     struct hc_buf out;               /* lines for the process that it has not taken yet; owned */
@@ -63,8 +63,9 @@ struct hc_front_session {
     char reason[16];        /* why the session has ended, one word */
     const char *ended_by;   /* what told it to end: "tenant", "administrator", "daemon"; NULL: nothing did */
     char policy[HC_TENANT_NAME];          /* the policy that its request named */
-    char manifest_reason[HC_TASK_REASON]; /* of the manifest, or given with the order to end; "": none */
-    char manifest_status[24];             /* of the manifest; "": there is no manifest */
+    char manifest_reason[HC_TASK_REASON]; /* reason of the manifest, or given with the order to end; "": none
+                                           */
+    char manifest_status[24];             /* status of the manifest; "": there is no manifest */
     int64_t file_bytes;                   /* bytes of the files that the manifest lists */
     int64_t left_bytes;        /* bytes of results that each run reported; charged until the manifest comes */
     int64_t kept_bytes;        /* bytes among these of saved programs and their records */

@@ -45,11 +45,11 @@ static inline bool hc_is_held(const struct hc_hold *h)
 }
 
 struct hc_tenant {
-    char name[HC_TENANT_NAME]; /* of the tenant */
-    struct hc_quota quota;     /* what it may have, from the configuration in force */
-    struct hc_allowed allowed; /* likewise; owned */
-    bool removed;        /* it is no longer in the configuration: new jobs are refused, running ones end */
-    bool admin;          /* it is an administrator (struct hc_tenant_rule) */
+    char name[HC_TENANT_NAME]; /* name of the tenant */
+    struct hc_quota quota;     /* quota of the tenant, from the configuration in force */
+    struct hc_allowed allowed; /* policies of the tenant, from the same configuration; owned */
+    bool removed; /* the tenant is no longer in the configuration: new jobs are refused, running ones end */
+    bool admin;   /* the tenant is an administrator (struct hc_tenant_rule) */
     struct hc_hold hold; /* an administrator's order */
 
     /* Live counters; queue.h keeps the first three. */
@@ -68,7 +68,7 @@ struct hc_tenant {
     double start, cost; /* its start tag, in virtual time; mean cost of its jobs, in ms of a worker, 0: none
                            has ended */
     struct hc_tenant *next_waiting; /* in hc_queue.tenants */
-    bool waiting;                   /* it is in that list */
+    bool waiting;                   /* the tenant is in that list */
 };
 
 /* Why a quota refuses a request, and when another attempt makes sense. */

@@ -348,7 +348,7 @@ class _JobBase:
 
     @property
     def status(self) -> Optional[str]:
-        """What the daemon said last of the job, without asking it again: its state, such as "queued", or its status if it
+        """What the daemon answered last about the job, without asking it again: the job's state, such as "queued", or its status if it
         has ended; None: nothing yet."""
         return self._info.get("status") or self._info.get("state")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Answerer, Run, SessionEnded, input_line, run_of, run_spec, run_specs
-from .session_files import AsyncSessionFiles, SessionFiles, Steps
+from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
 from .temporary import Temporary
 from .tools import Toolbox
 from .turns import Turn
@@ -35,7 +35,7 @@ def session_flow(place: Place, session_id: Optional[str], body: Union[None, byte
         except HotcellError:
             yield from forgotten(place, uploads)
             raise
-        yield from forgotten(place, uploads)  # its cell has its inputs
+        yield from forgotten(place, uploads)  # the session's cell has its inputs now
         return info
     return (yield from json_flow(place, "GET", f"/v1/sessions/{quoted(session_id, 'session_id')}"))
 
@@ -46,7 +46,7 @@ class _SessionFlows:
     def __init__(self, place: Place, info: Dict[str, Any], output_dir: Optional["PathLike"],
                  tools: Toolbox) -> None:
         self.id: str = named_id(place, info, "session_id")
-        self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
+        self.manifest: Optional[Dict[str, Any]] = None  # manifest of the whole session, once the session has ended
         self._temporary = Temporary() if output_dir is None else None
         self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(output_dir or ".").absolute()
         self._place, self._tools, self._turn = place, tools, Turn()
@@ -141,13 +141,12 @@ class _SessionFlows:
 
     def _files(self, steps: Steps) -> Flow:
         with contextlib.closing(steps):
-            answer: Any = None
-            while True:
-                try:
-                    name, members = steps.send(answer)
-                except StopIteration as done:
-                    return done.value
+            request, result = advance(steps, None)
+            while request:
+                name, members = request
                 answer = yield from self._post(f"workdir/{name.partition('_')[0]}", members)
+                request, result = advance(steps, answer)
+            return result
 
     def _close(self) -> Flow:
         if self.manifest is not None:

@@ -20,7 +20,7 @@ from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
-from .session_files import AsyncSessionFiles, SessionFiles, Steps
+from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
 from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
@@ -106,7 +106,7 @@ class Session:
     hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
     """
 
-    _loop: Optional["asyncio.AbstractEventLoop"] = None  # of an AsyncSession: coroutines among the tools run in it
+    _loop: Optional["asyncio.AbstractEventLoop"] = None  # event loop of an AsyncSession, in which coroutines among the tools run
 
     @named
     def __init__(self, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
@@ -116,7 +116,7 @@ class Session:
                  tenant: Optional[str] = None, job_id: Optional[str] = None,
                  labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
                  tools: Optional[Tools] = None, env: Optional[Mapping[str, str]] = None, binary: Optional[PathLike] = None) -> None:
-        self.manifest: Optional[Dict[str, Any]] = None  # of the whole session, once it has ended
+        self.manifest: Optional[Dict[str, Any]] = None  # manifest of the whole session, once the session has ended
         self._reason = "closed"
         self._writing = threading.Lock()
         self._turn = Turn()
@@ -348,26 +348,23 @@ class Session:
     def _perform(self, steps: Steps) -> Any:
         """Ask what the steps ask, with no run in between, and return their result."""
         with self._turn.taken(), contextlib.closing(steps):
-            answer: Any = None
-            while True:
-                try:
-                    name, members = steps.send(answer)
-                except StopIteration as done:
-                    return done.value
-                self._ask({name: members})
-                answer = self._answer()
+            request, result = advance(steps, None)
+            while request:
+                self._ask(dict([request]))
+                request, result = advance(steps, self._answer())
+            return result
 
     def _ask(self, request: Dict[str, Any]) -> None:
         line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"
         if len(line) > MAX_REQUEST:
             raise InputError(f"a request of {len(line)} bytes, and at most {MAX_REQUEST} are taken")
         assert self._process.stdin is not None
-        with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # it has ended: its last answers tell why
+        with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # the process has ended: its last answers tell why
             self._process.stdin.write(line)
             self._process.stdin.flush()
 
     def _answer(self) -> Dict[str, Any]:
-        """The next answer that is neither an error nor the end."""
+        """The session's next answer, unless that is an error or tells of the session's end: these are raised."""
         answer = self._read()
         if answer["event"] == "error":
             raise InputError(without_place(answer["message"]))
@@ -388,7 +385,7 @@ class Session:
         if answer["event"] == "end":
             self._reason, self.manifest = answer["reason"], answer["manifest"]
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(PATIENCE)  # it removes its temporary files
+                self._process.wait(PATIENCE)  # the process removes its temporary files
             self._end()
             raise SessionEnded(self._reason, self.manifest)
         return answer

@@ -17,6 +17,14 @@ Content = Union[bytes, bytearray, memoryview, str, "os.PathLike[str]", IO[bytes]
 Steps = Generator[Tuple[str, Dict[str, Any]], Mapping[str, Any], Any]
 
 
+def advance(steps: Steps, answer: Optional[Mapping[str, Any]]) -> Tuple[Optional[Tuple[str, Dict[str, Any]]], Any]:
+    """Gives the steps the answer to their last request, None at first. (their next request, None), or (None, their result)."""
+    try:
+        return steps.send(answer), None  # type: ignore[arg-type]
+    except StopIteration as done:
+        return None, done.value
+
+
 @dataclass(frozen=True)
 class SessionFile:
     """A name in a session's working directory. `kind` is "file", "directory", "link" or "other"; `bytes` is the size of a

@@ -210,7 +210,7 @@ def _content(name: str, path: str, staging: Staging, large: Optional[Large]) -> 
     """UTF-8 as "text", other content as "data" in base64, which is longer."""
     try:
         apart = large is not None and os.path.getsize(path) >= LARGE
-        if large is not None and apart and not staging.has(path):  # it is read when it is sent
+        if large is not None and apart and not staging.has(path):  # a large file is read when it is sent
             large[name] = Path(path)
             return {"file": os.path.basename(path)}
         raw = Path(path).read_bytes()

@@ -156,7 +156,7 @@ class Signature:
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.schema: Optional[Dict[str, Any]] = None  # None: the callable has no signature
         self._builders: Dict[str, Builder] = {}
-        self._others: Optional[Builder] = None        # of the arguments in **names; None: there are none
+        self._others: Optional[Builder] = None        # builds the arguments in **names; None: the tool takes no such arguments
         try:
             parameters = inspect.signature(fn).parameters
         except (TypeError, ValueError):
@@ -342,7 +342,7 @@ def _run_aside(work: Coroutine[Any, Any, Any]) -> Any:
         threading.Thread(target=contextvars.copy_context().run, args=(run,), name="hotcell-tools", daemon=True).start()
         return ended.result()
     except BaseException:
-        with contextlib.suppress(RuntimeError, futures.TimeoutError):  # its loop is closed; or the thread has not begun
+        with contextlib.suppress(RuntimeError, futures.TimeoutError):  # the loop is closed, or the thread has not begun
             loop, task = begun.result(PATIENCE)
             loop.call_soon_threadsafe(task.cancel)
             futures.wait([ended])

@@ -30,13 +30,13 @@ Builder = Callable[[Any], Any]
 class Described(NamedTuple):
     """What an annotation is in JSON."""
 
-    schema: Schema      # what every value of JSON that fits the annotation fits
+    schema: Schema      # JSON schema of the values that the annotation allows
     build: Builder      # checks a value of JSON, and makes the annotation's value of it; ValueError: it does not fit
     plain: bool = True  # the values that are made are JSON's own
 
 
 DEPTH = 16            # levels of a type that is made of others
-MAX_EXPONENT = 1000   # of a Decimal, on either side of the point: 1e999999999 as an int would fill the memory
+MAX_EXPONENT = 1000   # most digits of a Decimal on either side of the point: 1e999999999 as an int would fill the memory
 PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object", type(None): "null"}
 KEYWORDS = frozenset(("type", "properties", "required", "additionalProperties", "items", "enum", "const", "minimum", "maximum", "minLength",
                       "maxLength", "minItems", "maxItems", "default", "title", "description"))
@@ -59,7 +59,7 @@ TEXTS: Dict[Any, Tuple[str, Builder]] = {
 
 
 def described(kind: Any, depth: int = 0) -> Described:
-    """What an annotation is in JSON. InputError: no schema can describe it, or its values cannot be checked."""
+    """The schema and the builder of an annotation's values. InputError: no schema can describe it, or its values cannot be checked."""
     origin = typing.get_origin(kind)
     if depth > DEPTH:
         raise InputError(f"the type {_name(kind)} contains itself, or is nested too deeply")
@@ -174,7 +174,7 @@ def _decimal(value: Any) -> decimal.Decimal:
     except decimal.InvalidOperation as error:
         raise ValueError(f"{str(value)[:100]!r} is no decimal number") from error
     exponent = number.as_tuple().exponent
-    if not isinstance(exponent, int):  # it is a letter, of NaN and infinity
+    if not isinstance(exponent, int):  # NaN and infinity have a letter as exponent
         raise ValueError("the decimal number is not finite")
     if max(abs(exponent), abs(number.adjusted())) > MAX_EXPONENT:
         raise ValueError(f"the exponent of the decimal number is not within {MAX_EXPONENT}")

@@ -218,7 +218,7 @@ class Connection:
             while rest:
                 rest = rest[self.socket.send(rest[:BLOCK]):]
         except (BrokenPipeError, ConnectionResetError):
-            return False  # its answer may say why
+            return False  # the daemon's answer may say why
         except OSError as error:
             raise DaemonLost(f"send the request: {error.strerror or error}") from error
         return True

@@ -25,7 +25,7 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
 
 /* A refusal that becomes a Python exception. */
 struct hc_refusal {
-    enum hc_denial_layer layer;     /* that refused */
+    enum hc_denial_layer layer;     /* layer that refused */
     const char *rule, *what, *hint; /* as for hc_denial_note */
     const char *message;            /* the exception's; {name} or {path} in it stands for `name` */
     const char *name;               /* NULL: `what` */

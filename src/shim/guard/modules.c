@@ -315,8 +315,8 @@ static bool is_bound(enum way way)
         return true;
     if (way == WAY_IMPORT)
         return hc_caller_may_serve_guest(hc_resolvers);
-    bool gives = way == WAY_ATTRIBUTES;
-    return gives || hc_guest_line() ? hc_caller_may_serve_guest(NULL) : hc_caller_is_guest(NULL);
+    bool returns_attributes = way == WAY_ATTRIBUTES;
+    return returns_attributes || hc_guest_line() ? hc_caller_may_serve_guest(NULL) : hc_caller_is_guest(NULL);
 }
 
 static PyObject *call_replacement(PyObject *self, PyObject *args, PyObject *named)

@@ -14,9 +14,9 @@ const char *const hc_resolvers[] = {"pkgutil",    "pydoc", "operator", "importli
                                     "contextlib", "runpy", "string",   "logging/",   NULL};
 /* Modules that look into a module which their caller passes. inspect is only here, as it also goes through
  * all modules for its own purposes. */
-static const char *const lookers[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
-                                      "unittest/", "contextlib", "runpy",    "string",
-                                      "logging/",  "inspect",    NULL};
+static const char *const inspecting_modules[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
+                                                 "unittest/", "contextlib", "runpy",    "string",
+                                                 "logging/",  "inspect",    NULL};
 /* Modules with loaders, which the program may call without the import system. */
 static const char *const loaders[] = {
     "importlib._bootstrap", "importlib._bootstrap_external", "importlib/", "pkgutil", "runpy", NULL};
@@ -226,7 +226,7 @@ static bool is_asked_for_guest(PyObject *name)
     if (hc_caller_is_guest(NULL))
         return true;
     bool by_text = hc_caller_names(name) && PyUnicode_CompareWithASCIIString(name, "__dict__") != 0;
-    return !by_text && hc_caller_is_guest(lookers);
+    return !by_text && hc_caller_is_guest(inspecting_modules);
 }
 
 /* Refuses an attribute of a denied module. `by_text`: the program's text names it. C code, which may go
@@ -269,7 +269,7 @@ int hc_reach_judge(PyObject *object, PyObject *name)
 
 static int judge_setting(PyObject *module)
 {
-    if (!is_denied_cached(module) || !hc_caller_is_guest(lookers))
+    if (!is_denied_cached(module) || !hc_caller_is_guest(inspecting_modules))
         return 0;
     return refuse_inside(module, true);
 }

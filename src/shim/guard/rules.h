@@ -78,7 +78,7 @@ struct hc_guard_rules {
     } modules;
 };
 
-extern struct hc_guard_rules hc_guard; /* of this process */
+extern struct hc_guard_rules hc_guard; /* rules of this process */
 
 /* Reads the rules from the handover, which must live as long. -1: no memory. */
 int hc_guard_rules_read(const struct hc_handover_job *job);

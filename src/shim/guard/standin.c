@@ -16,8 +16,8 @@ static size_t expected_count; /* imports so far, including those that later ones
 
 struct standin {
     PyObject ob_base;
-    PyObject *name; /* str, owned: "subprocess", "subprocess.run" */
-    bool gives;     /* a "from" import takes names out of it */
+    PyObject *name;   /* str, owned: "subprocess", "subprocess.run" */
+    bool from_import; /* a "from" import takes names out of it */
 };
 
 void hc_standins_expect(const struct hc_findings *found)
@@ -44,7 +44,7 @@ bool hc_standin_expected(const char *dotted, int line)
 static PyTypeObject standin_type;
 
 /* Makes a stand-in. Steals `name`. */
-static PyObject *make(PyObject *name, bool gives)
+static PyObject *make(PyObject *name, bool from_import)
 {
     struct standin *s =
         name && PyType_Ready(&standin_type) == 0 ? PyObject_New(struct standin, &standin_type) : NULL;
@@ -53,13 +53,13 @@ static PyObject *make(PyObject *name, bool gives)
         return NULL;
     }
     s->name = name;
-    s->gives = gives;
+    s->from_import = from_import;
     return (PyObject *)s;
 }
 
-PyObject *hc_standin_make(const char *dotted, bool names)
+PyObject *hc_standin_make(const char *dotted, bool from_import)
 {
-    return make(PyUnicode_FromString(dotted), names);
+    return make(PyUnicode_FromString(dotted), from_import);
 }
 
 /* Always raises the policy's exception: where the guard only learns, there are no stand-ins. */
@@ -74,7 +74,7 @@ static PyObject *refuse_use(PyObject *self)
 static PyObject *get_attribute(PyObject *self, PyObject *name)
 {
     struct standin *s = (struct standin *)self;
-    return s->gives ? make(PyUnicode_FromFormat("%U.%U", s->name, name), false) : refuse_use(self);
+    return s->from_import ? make(PyUnicode_FromFormat("%U.%U", s->name, name), false) : refuse_use(self);
 }
 
 static int set_attribute(PyObject *self, PyObject *name, PyObject *value)

@@ -12,8 +12,8 @@ void hc_standins_expect(const struct hc_findings *found);
 /* Did the check only warn of an import of this module in a statement that begins in this line? */
 bool hc_standin_expected(const char *dotted, int line);
 
-/* The result of such an import. `names`: it is a "from" import, whose names become stand-ins too. New
+/* The result of such an import. `from_import`: it is a "from" import, whose names become stand-ins too. New
  * reference; NULL with an exception set. */
-PyObject *hc_standin_make(const char *dotted, bool names);
+PyObject *hc_standin_make(const char *dotted, bool from_import);
 
 #endif

@@ -2,19 +2,19 @@
 
 #include <stddef.h>
 
-/* Is ImportError caught in a part of a node? */
-enum how {
-    AS_THE_REST, /* if it is caught around the node */
-    TRIED,       /* also if the node is a statement that catches it */
-    ANY_LATER,   /* no: the part may run outside the statements around it, such as the body of a function */
+/* Is an ImportError that a part of a node raises caught? */
+enum import_error {
+    CAUGHT_AS_AROUND, /* if it is caught around the node */
+    CAUGHT_BY_NODE,   /* also if the node is a statement that catches it */
+    NOT_CAUGHT, /* no: the part may run outside the statements around it, such as the body of a function */
 };
 
 /* A member of a node that holds another node, or a sequence of nodes. */
 struct field {
-    enum hc_node_type type; /* type of the nodes; HC_NODE_NONE ends the list */
-    bool list;              /* the member is a sequence of nodes, not a node */
-    enum how how;           /* whether ImportError is caught in the nodes */
-    size_t at;              /* the member's offset in its struct, in bytes */
+    enum hc_node_type type;         /* type of the nodes; HC_NODE_NONE ends the list */
+    bool list;                      /* the member is a sequence of nodes, not a node */
+    enum import_error import_error; /* whether ImportError is caught in the nodes */
+    size_t at;                      /* the member's offset in its struct, in bytes */
 };
 
 #define MOST_FIELDS 7 /* most fields of a node */
@@ -25,21 +25,21 @@ struct fields {                  /* fields of one kind of node */
 
 #define ONE(type, owner, member)                                                                             \
     {                                                                                                        \
-        HC_NODE_##type, false, AS_THE_REST, offsetof(struct owner, member)                                   \
+        HC_NODE_##type, false, CAUGHT_AS_AROUND, offsetof(struct owner, member)                              \
     }
 #define LIST(type, owner, member)                                                                            \
     {                                                                                                        \
-        HC_NODE_##type, true, AS_THE_REST, offsetof(struct owner, member)                                    \
+        HC_NODE_##type, true, CAUGHT_AS_AROUND, offsetof(struct owner, member)                               \
     }
-#define BLOCK(how, type, owner, member)                                                                      \
+#define BLOCK(import_error, type, owner, member)                                                             \
     {                                                                                                        \
-        HC_NODE_##type, true, how, offsetof(struct owner, member)                                            \
+        HC_NODE_##type, true, import_error, offsetof(struct owner, member)                                   \
     }
 
 /* The type parameters of a statement. Their bounds and defaults, and the value of a "type" statement, are
  * evaluated when somebody asks for them, perhaps outside the statements around them. */
 #if HC_HAS_TYPE_PARAMETERS
-#define TYPE_PARAMETERS(member) BLOCK(ANY_LATER, TYPE_PARAMETER, _stmt, member),
+#define TYPE_PARAMETERS(member) BLOCK(NOT_CAUGHT, TYPE_PARAMETER, _stmt, member),
 #else
 #define TYPE_PARAMETERS(member)
 #endif
@@ -50,12 +50,12 @@ static const struct fields statements[] = {
                                LIST(EXPRESSION, _stmt, v.FunctionDef.decorator_list),
                            ONE(ARGUMENTS, _stmt, v.FunctionDef.args),
                            ONE(EXPRESSION, _stmt, v.FunctionDef.returns),
-                           BLOCK(ANY_LATER, STATEMENT, _stmt, v.FunctionDef.body)}},
+                           BLOCK(NOT_CAUGHT, STATEMENT, _stmt, v.FunctionDef.body)}},
     [AsyncFunctionDef_kind] = {{TYPE_PARAMETERS(v.AsyncFunctionDef.type_params)
                                     LIST(EXPRESSION, _stmt, v.AsyncFunctionDef.decorator_list),
                                 ONE(ARGUMENTS, _stmt, v.AsyncFunctionDef.args),
                                 ONE(EXPRESSION, _stmt, v.AsyncFunctionDef.returns),
-                                BLOCK(ANY_LATER, STATEMENT, _stmt, v.AsyncFunctionDef.body)}},
+                                BLOCK(NOT_CAUGHT, STATEMENT, _stmt, v.AsyncFunctionDef.body)}},
     [ClassDef_kind] = {{TYPE_PARAMETERS(v.ClassDef.type_params)
                             LIST(EXPRESSION, _stmt, v.ClassDef.decorator_list),
                         LIST(EXPRESSION, _stmt, v.ClassDef.bases), LIST(KEYWORD, _stmt, v.ClassDef.keywords),
@@ -80,13 +80,13 @@ static const struct fields statements[] = {
                      LIST(STATEMENT, _stmt, v.While.orelse)}},
     [If_kind] = {{ONE(EXPRESSION, _stmt, v.If.test), LIST(STATEMENT, _stmt, v.If.body),
                   LIST(STATEMENT, _stmt, v.If.orelse)}},
-    [With_kind] = {{LIST(WITH, _stmt, v.With.items), BLOCK(TRIED, STATEMENT, _stmt, v.With.body)}},
+    [With_kind] = {{LIST(WITH, _stmt, v.With.items), BLOCK(CAUGHT_BY_NODE, STATEMENT, _stmt, v.With.body)}},
     [AsyncWith_kind] = {{LIST(WITH, _stmt, v.AsyncWith.items), LIST(STATEMENT, _stmt, v.AsyncWith.body)}},
     [Match_kind] = {{ONE(EXPRESSION, _stmt, v.Match.subject), LIST(CASE, _stmt, v.Match.cases)}},
     [Raise_kind] = {{ONE(EXPRESSION, _stmt, v.Raise.exc), ONE(EXPRESSION, _stmt, v.Raise.cause)}},
-    [Try_kind] = {{BLOCK(TRIED, STATEMENT, _stmt, v.Try.body), LIST(HANDLER, _stmt, v.Try.handlers),
+    [Try_kind] = {{BLOCK(CAUGHT_BY_NODE, STATEMENT, _stmt, v.Try.body), LIST(HANDLER, _stmt, v.Try.handlers),
                    LIST(STATEMENT, _stmt, v.Try.orelse), LIST(STATEMENT, _stmt, v.Try.finalbody)}},
-    [TryStar_kind] = {{BLOCK(TRIED, STATEMENT, _stmt, v.TryStar.body),
+    [TryStar_kind] = {{BLOCK(CAUGHT_BY_NODE, STATEMENT, _stmt, v.TryStar.body),
                        LIST(HANDLER, _stmt, v.TryStar.handlers), LIST(STATEMENT, _stmt, v.TryStar.orelse),
                        LIST(STATEMENT, _stmt, v.TryStar.finalbody)}},
     [Assert_kind] = {{ONE(EXPRESSION, _stmt, v.Assert.test), ONE(EXPRESSION, _stmt, v.Assert.msg)}},
@@ -290,9 +290,9 @@ static int push_field(struct pile *p, const struct hc_tree_node *owner, const st
     void *value;
     memcpy(&value, (const char *)owner->node + f->at, sizeof value);
     struct hc_tree_node node = {.type = f->type, .tried = owner->tried, .node = value};
-    if (f->how == TRIED)
+    if (f->import_error == CAUGHT_BY_NODE)
         node.tried = owner->tried || catches_import_error(owner->node);
-    else if (f->how == ANY_LATER)
+    else if (f->import_error == NOT_CAUGHT)
         node.tried = false;
     if (!f->list)
         return push(p, node);

@@ -28,8 +28,8 @@ enum hc_node_type {
 
 struct hc_tree_node {
     enum hc_node_type type; /* tells the struct that `node` points to */
-    bool tried;             /* it stands in a statement that catches ImportError */
-    void *node;             /* of the type's struct; borrowed from the arena */
+    bool tried;             /* the node stands in a statement that catches ImportError */
+    void *node;             /* node itself, in the struct of its type; borrowed from the arena */
 };
 
 /* Calls visit(self, node) for each node of a module before its children, in the program's order. A result of

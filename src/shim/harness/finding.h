@@ -17,7 +17,7 @@ struct hc_finding {
     char what[128];    /* the name or module that it is about; empty: none */
     const char *hint;  /* static; NULL: no hint */
     struct hc_span at; /* its place; line 0: the whole program */
-    bool warning;      /* it is shown, but does not refuse the program */
+    bool warning;      /* the finding is shown, but does not refuse the program */
 };
 
 struct hc_findings {

@@ -7,7 +7,7 @@ import sys
 
 NOTE = "hint: "  # a refusal's exception has a note that begins so
 CHAINED = 10  # exceptions that one was raised from, as far as they are looked at
-FRAMES = 2000  # of one traceback
+FRAMES = 2000  # most frames of one traceback
 LISTED = 20  # names in one list
 LONGEST = 60  # characters of one name
 LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn", "plotly", "sympy", "networkx", "PIL",

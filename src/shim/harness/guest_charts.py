@@ -7,11 +7,11 @@ The names are those that clients of chart data know: "line", "scatter", "bar", "
 import sys
 
 POINTS = 500  # points, bars, wedges and boxes of one figure
-SERIES = 50  # of one axes
+SERIES = 50  # most series of one axes
 AXES = 16
-TICKS = 50  # of one axis
-LETTERS = 200  # of one text
-OUTLIERS = 50  # of one box
+TICKS = 50  # most ticks of one axis
+LETTERS = 200  # most characters of one text
+OUTLIERS = 50  # most outliers of one box
 
 
 def of_figure(figure):

@@ -60,7 +60,7 @@ def remove_empty(folder):
     try:
         remove_folder(folder)
     except OSError:
-        pass  # it does not exist, or has files of the guest
+        pass  # the directory does not exist, or has files of the guest
 
 
 def new_stem(kind):
@@ -76,7 +76,7 @@ class Saved:
     def __init__(self, figure, stem=None):
         from _weakref import ref
         self.figure = ref(figure)
-        self.stem = stem  # of the harness's own files; None: the program has saved the figure itself
+        self.stem = stem  # stem of the names of the harness's own files; None: the program has saved the figure itself
         self.files = {}  # path below the output directory -> hash of its content
         self.changed = True
         self.left_out = False  # there were too many figures

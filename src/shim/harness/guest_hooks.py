@@ -40,7 +40,7 @@ class Drawing:
         self.written = []  # plotly's figures that show() has saved: guest_figures.Shown
         self.asked = 0  # figures of matplotlib that the harness was to save
         self.rows = {}  # path below the output directory -> (MIME type, kind, data of the chart or None), in the order of saving
-        self.images = []  # at the end: (figure, {MIME type: path})
+        self.images = []  # figures drawn at the end: (figure, {MIME type: path})
         self.warnings = []
         self.late = False  # a figure took too long: no others are saved
         self.displays = []  # JSON texts: what display() has shown

@@ -6,7 +6,7 @@ MOST = 100000  # values in one JSON document
 INLINE = 65536  # bytes of JSON that go into the manifest; larger JSON becomes a file
 LONGEST = 10000  # characters of str(object) for an object that is not JSON
 MAX_INT = (1 << 63) - 1
-STANDIN = "application/vnd.hotcell.standin+json"  # of a stand-in for an object that stayed with the caller (adapters/in_cell.py)
+STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a stand-in for an object that stayed with the caller (adapters/in_cell.py)
 
 
 class NotJson(ValueError):

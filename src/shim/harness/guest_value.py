@@ -6,7 +6,7 @@ EXACT = "application/vnd.hotcell.value+json"  # values.MIME: it is not for progr
 MOST_ROWS = 1000  # rows of a table; --return gives the whole table
 MOST_COLUMNS = 1000
 MOST_CELLS = 50000
-STOPS = (TimeoutError, MemoryError, KeyboardInterrupt)  # they end the look at an object
+STOPS = (TimeoutError, MemoryError, KeyboardInterrupt)  # exceptions that end the look at an object
 TOO_LARGE = object()  # stands for a form that is too large; being neither JSON nor text, it is left out with a warning
 METHODS = (("_repr_html_", "text/html"), ("_repr_markdown_", "text/markdown"), ("_repr_latex_", "text/latex"),
            ("_repr_svg_", "image/svg+xml"), ("_repr_png_", "image/png"), ("_repr_jpeg_", "image/jpeg"),

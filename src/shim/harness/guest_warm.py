@@ -102,7 +102,7 @@ def renew_uuid(uuid):
 
 
 def renew_tempfile(tempfile):
-    tempfile._name_sequence = None  # it is renewed only for another pid, and all cells have the same one
+    tempfile._name_sequence = None  # Python renews the sequence only for another pid, and all cells have the same pid
 
 
 def renew_ssl(module):

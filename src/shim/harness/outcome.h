@@ -19,12 +19,12 @@ struct hc_program {
 
 /* How a program ended. All references are owned. */
 struct hc_outcome {
-    PyObject *value;         /* of the last expression; NULL if the program has none, or it is None */
+    PyObject *value;         /* value of the last expression; NULL if the program has none, or it is None */
     PyObject *error_type;    /* str: the exception's class; the three are NULL unless one ended the program */
     PyObject *error_message; /* str: str(exception) */
     PyObject *error_trace;   /* str: the whole traceback */
     PyObject *error_hint;    /* str: what to do about the exception; NULL: there is no hint */
-    int line, column, end_column; /* of the exception in the program, from 1; 0: not known */
+    int line, column, end_column; /* place of the exception in the program, from 1; 0: not known */
     int status;                   /* exit status of the process */
 };
 

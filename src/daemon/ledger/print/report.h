@@ -12,7 +12,7 @@
 struct hc_report_options {
     const char *command;         /* "jobs" or "usage" */
     const char *config;          /* path of the configuration; NULL: the usual one */
-    const char *ledger;          /* its path; NULL: where the configuration says */
+    const char *ledger;          /* path of the ledger; NULL: the configuration names it */
     const char *tenant;          /* name; NULL: all */
     int state;                   /* enum hc_task_state; -1: all */
     const char *status, *policy; /* names; NULL: all */

@@ -17,7 +17,7 @@ from typing import Any, Callable, DefaultDict, Dict, Iterable, Iterator, List, M
 
 Dests = Optional[Sequence[str]]
 
-MOST_LINES = 20  # of one owner in a description of what is allowed
+MOST_LINES = 20  # most lines on one owner in a description of what is allowed
 POLICY_CHANGED = "sandbox policy changed during execution"
 
 # Owner (a class or a module) -> names, (name, policy) pairs, or ... for all of its names.
@@ -90,7 +90,7 @@ class OpenWritePolicy(AllowPolicy):
 
     def __call__(self, obj: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ok_dests: Dests) -> None:
         rest = list(args) if obj is not None else list(args)[1:]
-        if kwargs.get("opener") is not None or len(rest) > 6:  # it opens what it likes
+        if kwargs.get("opener") is not None or len(rest) > 6:  # the opener opens what it likes
             raise PermissionError("an opener is not allowed")
         mode = rest[0] if rest else kwargs.get("mode", "r")
         if set(str(mode)) & set("wax+"):
@@ -195,7 +195,7 @@ def _chk_links(old: Any, new: Any, ok_dests: Dests) -> None:
         _chk_link(place, os.readlink(link), ok_dests)
 
 
-PosWritePolicy, WritePolicy = PosAllowPolicy, AllowPolicy  # their older names
+PosWritePolicy, WritePolicy = PosAllowPolicy, AllowPolicy  # older names of these classes
 
 _PATH, _RENAME = PathWritePolicy(), _RenamePolicy()
 _DST, _OPEN = PosAllowPolicy(1, "dst"), OpenWritePolicy()
@@ -456,7 +456,7 @@ def _keys_of(owner: Any) -> Iterator[Any]:
 def policies_for(owner: Any, name: str) -> Optional[List[AllowPolicy]]:
     """None if `name` of `owner` is not allowed, else the policies to call. Classes are looked up along their bases."""
     hits = [found for key in _keys_of(owner) if key in __pytools__ and (found := _name_in(name, __pytools__[key]))]
-    if isinstance(owner, _Instance):  # of its module's entries, those of all names
+    if isinstance(owner, _Instance):  # of the entries of the object's module, only those of all names
         rest = [] if _owner(owner.of) is None else _keys_of(_owner(owner.of))
         hits += [found for key in rest if (found := _name_in("<", __pytools__.get(key, ())))]
     return [policy for _, policies in hits for policy in policies] if hits else None
@@ -498,7 +498,7 @@ class AllowChecked:
         return _tracked(call.name, value) if inspect.iscoroutine(value) else value
 
     def check(self, *args: Any, **kwargs: Any) -> CallInfo:
-        """Call the policies for a call with these arguments, which somebody else makes. PermissionError: it is denied."""
+        """Call the policies for a call with these arguments, which the caller of this method makes later. PermissionError: the call is denied."""
         policies = self._policies()
         if isinstance(self._owner, (ModuleType, type)):
             obj = None

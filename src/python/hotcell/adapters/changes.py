@@ -28,10 +28,10 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 from .own import DIRECTORY, open_own
 
 HIDDEN = b".hotcell-changes"
-RECORD, NEW = "changes", "new-"  # in the user's own directory: how the names of records begin, and of those that are written
+RECORD, NEW = "changes", "new-"  # beginnings of names in the user's own directory: of records, and of records that are being written
 LOCKS = "locks"  # in the user's own directory: a file whose bytes are locked, one for each directory
 LOCK_SECONDS, LOCK_PAUSE = 10, 0.05
-MOST_ENTRIES = 100_000  # of one directory, with all below it
+MOST_ENTRIES = 100_000  # most entries of one directory, with all directories below it
 
 
 def is_path(path: bytes) -> bool:
@@ -43,6 +43,13 @@ def is_path(path: bytes) -> bool:
 def is_hidden(path: bytes) -> bool:
     """Whether one of its names is one for hidden directories."""
     return any(part == HIDDEN or part.startswith(HIDDEN + b"-") for part in path.split(b"/"))
+
+
+def checked(path: bytes, shown: str) -> bytes:
+    """The path. PermissionError, with the path as `shown`: it is no path below a directory, or one of its names is a hidden one."""
+    if not is_path(path) or is_hidden(path):
+        raise PermissionError(errno.EPERM, "it is no path below the directory that is to be changed", shown)
+    return path
 
 
 class Entry(NamedTuple):
@@ -204,7 +211,7 @@ class Ready:
     content: Any = None            # a function that writes a file's content to a descriptor
     source: Optional[bytes] = None  # or: an existing path, of which this is another name
     same_as: Optional[bytes] = None  # or: a path of an earlier one, of which this is another name
-    target: Optional[bytes] = None  # or: of a symbolic link
+    target: Optional[bytes] = None  # or: target of a symbolic link
     mode: int = 0o600
     mtime: int = 0                 # nanoseconds
 
@@ -213,12 +220,12 @@ class Ready:
 class Changes:
     """Changes of one directory. Paths are relative to it."""
 
-    expected: Dict[bytes, Optional[Entry]]  # of all paths that change: what has to be there. None: nothing
+    expected: Dict[bytes, Optional[Entry]]  # what has to be at each path that changes; None: nothing
     away: List[bytes]                       # removed, each directory behind what is in it
     directories: List[Tuple[bytes, int]]    # made, with their modes, each before what is in it
     ready: List[Ready]
-    modes: List[Tuple[bytes, int]]          # of what stays
-    opened: List[Tuple[bytes, int]]         # the caller's own directories that he may not write to: their modes at the end
+    modes: List[Tuple[bytes, int]]          # (path, mode) of entries that stay
+    opened: List[Tuple[bytes, int]]         # the caller's own directories without the right to write, and the modes that they get at the end
 
     def __bool__(self) -> bool:
         return bool(self.away or self.directories or self.ready or self.modes)
@@ -290,7 +297,7 @@ def _prefix(root: int) -> str:
 
 def _prepare(root: int, hidden: int, changes: Changes) -> Dict[str, Any]:
     numbers: Dict[bytes, int] = {}
-    copies: Dict[bytes, bytes] = {}  # of files that can have no other name: path -> the name of the copy in the hidden directory
+    copies: Dict[bytes, bytes] = {}  # path of a file that can have no other name -> name of its copy in the hidden directory
     place = []
     for number, ready in enumerate(changes.ready):
         name = b"%d" % number
@@ -321,7 +328,7 @@ def _make_ready(root: int, hidden: int, name: bytes, ready: Ready, numbers: Dict
     elif ready.target is not None:
         os.symlink(ready.target, name, dir_fd=hidden)
     else:
-        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=hidden)
+        fd = create(hidden, name)
         try:
             ready.content(fd)
             os.fchmod(fd, ready.mode & 0o777)
@@ -331,7 +338,7 @@ def _make_ready(root: int, hidden: int, name: bytes, ready: Ready, numbers: Dict
 
 
 def _link(folder: int, last: bytes, hidden: int, name: bytes) -> bool:
-    """Give an existing file another name, or copy it where the file system or the kernel forbids that; false: it is a copy."""
+    """Give an existing file another name, or copy it where the file system or the kernel forbids that; False: the new name is a copy's."""
     try:
         os.link(last, name, src_dir_fd=folder, dst_dir_fd=hidden, follow_symlinks=False)
         return True
@@ -345,7 +352,7 @@ def _link(folder: int, last: bytes, hidden: int, name: bytes) -> bool:
     with open(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder), "rb") as old:
         if not stat.S_ISREG(os.fstat(old.fileno()).st_mode):
             raise PermissionError(errno.EPERM, "it can have no other name", os.fsdecode(last))
-        with open(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=hidden), "wb") as new:
+        with open(create(hidden, name), "wb") as new:
             shutil.copyfileobj(old, new)
             new.flush()
             os.fchmod(new.fileno(), entry.mode & 0o777)
@@ -353,9 +360,13 @@ def _link(folder: int, last: bytes, hidden: int, name: bytes) -> bool:
     return False
 
 
+def create(folder: int, name: "str | bytes") -> int:
+    """A new file in an open directory, open for writing, which only its owner may read. FileExistsError."""
+    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+
+
 def _write(folder: int, name: "str | bytes", content: bytes) -> None:
-    fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
-    with open(fd, "wb") as file:
+    with open(create(folder, name), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
@@ -414,7 +425,7 @@ def _run(root: int, hidden: int, content: Dict[str, Any]) -> None:
 
 
 def _open_hidden(root: int, record: _Record, known: Optional[List[int]]) -> Optional[int]:
-    """Open the hidden directory; None: it is gone, or another one has its name. If the process was killed before its inode was
+    """Open the hidden directory; None: the directory is gone, or another one has its name. If the process was killed before its inode was
     known, nothing is in it."""
     if known is None:
         with contextlib.suppress(OSError):
@@ -445,10 +456,7 @@ def _clear(root: int, hidden: int, record: _Record) -> None:
 
 def _checked(text: str) -> bytes:
     """A path of a record, checked again as one that a cell tells. PermissionError."""
-    path = text.encode("latin-1")
-    if not is_path(path) or is_hidden(path):
-        raise PermissionError(errno.EPERM, "it is no path below the directory that is to be changed", text)
-    return path
+    return checked(text.encode("latin-1"), text)
 
 
 class _Finish:
@@ -502,7 +510,7 @@ class _Finish:
                 mark = self._mark(folder, name)
                 if mark is not None and mark == self.before[path]:  # else it is gone already, or another's
                     (os.rmdir if mark[0] else os.unlink)(name, dir_fd=folder)
-        except (FileNotFoundError, NotADirectoryError):  # it went with the directory that it was in
+        except (FileNotFoundError, NotADirectoryError):  # the entry went with its directory
             pass
 
     def _make_directory(self, path: bytes) -> None:
@@ -515,7 +523,7 @@ class _Finish:
     def _place(self, path: bytes, number: bytes) -> None:
         ours = self._mark(self.hidden, number)
         if ours is None:
-            return  # it is in its place
+            return  # the entry is in its place
         with parent(self.root, path) as (folder, name):
             if self._mark(folder, name) not in (None, ours, self.before[path]):
                 raise FileExistsError(errno.EEXIST, "something else is there")

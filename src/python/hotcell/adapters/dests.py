@@ -21,29 +21,29 @@ from ..temporary import Temporary
 from . import changes
 from .changes import Changes, Entry, Ready
 
-SHELF = "/.hotcell"  # in the cell: what the code's directories are filled from
-FILES = ("hotcell-dests.json", "hotcell-dests.bin")  # in /output: the report, and contents
+SHELF = "/.hotcell"  # directory in the cell from which the code's directories are filled
+FILES = ("hotcell-dests.json", "hotcell-dests.bin")  # files in /output: the report, and the contents of files
 MOST_COPIED = 128 << 20  # bytes of all files that are copied into a cell; larger ones can be read there, not changed
 MOST_REPORTED = 64 << 20  # bytes of a report
 MOST_DESTS = 6
 PAGE = 4096  # bytes: of a file in the cell, holes and what is between them are multiples of it
-MOST_LINKS = 40  # on the way to a directory, as in the kernel
+MOST_LINKS = 40  # most links on the way to a directory, as in the kernel
 ROOM = 256 << 20  # bytes in a cell's /tmp, beside what is copied
-TMP_BYTES, TMP_ENTRIES = 64 << 20, 2000  # what is shown of the caller's /tmp
+TMP_BYTES, TMP_ENTRIES = 64 << 20, 2000  # most bytes and entries of the caller's /tmp that a cell gets
 TREES = ("bin", "dev", "etc", "input", "lib", "lib32", "lib64", "output", "proc", "sbin", "usr")  # in a cell, not for places
 HIDDEN_STATE = "/var/lib/hotcell"
 
 
 class DestsError(HotcellError, PermissionError):
-    """Changes of files that a run made in its cell cannot be made in the caller's directories: none of that directory was."""
+    """Changes of files that a run made in its cell cannot be made in the caller's directories: in the directory named, none was made."""
 
 
 @dataclass
 class _Root:
     """One directory. `base`: what was in it when the run began, by path, without what the code is not shown."""
 
-    path: str             # on the host, without links
-    place: str            # in the cell
+    path: str             # path on the host, without links
+    place: str            # path in the cell
     fd: int = -1          # open; -1: the directory does not exist yet
     base: Dict[bytes, Entry] = field(default_factory=dict)
     source: Optional[str] = None        # the host's directory that the place is filled from
@@ -252,7 +252,7 @@ def _real_path(dest: str) -> str:
 
 
 def _target_of(path: str, dest: str) -> Optional[str]:
-    """What a symbolic link says; None: it is none, or cannot be looked at."""
+    """The target of a symbolic link; None: the path is no link, or cannot be looked at."""
     try:
         fd = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)  # nobody can exchange it after its owner was looked at
     except OSError:
@@ -402,7 +402,7 @@ class _Told:
         self._rows: Dict[bytes, Dict[str, Any]] = {}
         self._changes = Changes({}, [], [], [], [], [])
         self._waiting: Set[bytes] = set()  # paths that get something that is made ready
-        self._targets: Dict[bytes, bytes] = {}  # of the paths that will be symbolic links
+        self._targets: Dict[bytes, bytes] = {}  # path that will be a symbolic link -> its target
         if not isinstance(rows, list) or len(rows) > changes.MOST_ENTRIES:
             raise _bad("entries")
         for row in rows:
@@ -569,7 +569,7 @@ class _Told:
             self._changes.expected[path] = entry
 
     def apply(self) -> None:
-        """Make the changes. DestsError: none is made."""
+        """Make the changes. DestsError: no change was made."""
         root = self._root
         if not self._changes:
             return
@@ -610,7 +610,7 @@ class _Told:
     def _check_folder(self, folder: bytes) -> None:
         old = self._base.get(folder)
         if folder and (old is None or old.kind != "dir"):
-            return  # it is made
+            return  # the directory is made
         if old is not None and old.uid == os.geteuid():
             if old.mode & 0o300 != 0o300:  # the code has opened it for a time, as the caller could
                 self._changes.opened.append((folder, dict(self._changes.modes).get(folder, old.mode & 0o777)))

@@ -30,7 +30,7 @@ class Place:
         self.shown = {path.encode("latin-1") for path in plan["shown"]}    # too large to be copied
         self.closed = {path.encode("latin-1") for path in plan["closed"]}  # neither files nor links, or of another file system
         self.skipped = {path.encode("latin-1") for path in plan["skipped"]}
-        self.hidden = plan["hidden"].encode("latin-1")  # how names begin that the program is not shown, and may not make
+        self.hidden = plan["hidden"].encode("latin-1")  # beginning of names that the program does not see, and may not make
         self.modes = {}
         self.before = {}  # path -> what stat says of it
         self.of_inode = {}  # inode -> the path that it had first
@@ -241,7 +241,7 @@ def _flush_files():
         if type(thing) in (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom):
             try:
                 thing.flush()
-            except (OSError, ValueError):  # it is closed, or only read
+            except (OSError, ValueError):  # the file is closed, or open for reading alone
                 pass
 
 

@@ -38,7 +38,7 @@ class _Request:
     returns: List[str]
     context: contextvars.Context
     loop: asyncio.AbstractEventLoop
-    state: Any  # of the registry, when the caller asked for the run
+    state: Any  # state of the registry when the caller asked for the run
     cancelled: bool = False
 
 
@@ -80,7 +80,7 @@ class Live:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             request.cancelled = True
-            while not work.done():  # it may not have begun when the first one comes, and may hold out against it
+            while not work.done():  # the code may not have begun when the first interrupt comes, and may hold out against it
                 session = self._session
                 if session is not None and self._current is request:
                     session.interrupt()

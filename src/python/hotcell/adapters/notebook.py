@@ -57,9 +57,9 @@ __all__ = [
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 MAX_RETURNS = 64       # names that one job can give back
 WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
-SOURCES = 10           # that linecache keeps
+SOURCES = 10           # most sources of runs that linecache keeps
 CHANGING = (list, dict, set, bytearray, SimpleNamespace)  # types whose values the cell has copies of, which code can change
-DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # as in the policy "notebook"
+DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # calls that the policy "notebook" denies
 TAKEN = ("tools", "ToolError")  # names of a job with tools, until the plan is carried out
 HELPERS = ("python", "allow")  # names of the host's, that never come back
 
@@ -152,7 +152,7 @@ class _Values:
         self.vars: Dict[str, Any] = {}      # JSON values
         self.inputs: Dict[str, Any] = {}    # frames and arrays
         self.plan: Dict[str, Any] = {}      # JSON that makes other values, or stand-ins
-        self.changing: Dict[str, Any] = {}  # of `plan`, values that code can change in place
+        self.changing: Dict[str, Any] = {}  # the values in `plan` that code can change in place
         self.kept_back: Dict[str, str] = {}
         self._desk = desk
         for name in names:

@@ -88,7 +88,7 @@ def exception_of(result: Result, kept_back: Mapping[str, str]) -> BaseException:
         return noted(JobError(result), result)
     try:
         return noted(kind(*_arguments(kind, error.message)), result)
-    except TypeError:  # its constructor wants more
+    except TypeError:  # the exception's constructor wants more arguments
         return noted(JobError(result), result)
 
 

@@ -9,7 +9,7 @@ from typing import Iterator, Optional, Tuple
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KINDS = (b"IHDR", b"PLTE", b"tRNS", b"pHYs", b"tEXt", b"IDAT", b"IEND")
 MOST_TEXT = 200  # bytes of a tEXt chunk: the library's name and address
-CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels of a pixel, by colour type
 MOST_PIXELS = 1 << 28  # bytes of all pixels, before a picture counts as none
 
 
@@ -44,7 +44,7 @@ def _chunks(data: bytes) -> Iterator[Tuple[bytes, bytes]]:
 
 
 def _size_of_pixels(header: bytes) -> Optional[int]:
-    """Bytes of all lines, each with its filter; None: they cannot be told, or are too many."""
+    """Number of bytes of all lines, each with its filter; None: the number is not known, or too large."""
     width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", header)
     if colour not in CHANNELS or depth not in (1, 2, 4, 8, 16) or interlaced or not width or not height:
         return None

@@ -87,7 +87,7 @@ class Desk:
         self._classes: Dict[type, int] = {}  # classes that the cell knows -> their keys
         self._state: Any = None
         self.holds: Callable[[str], bool] = lambda path: False  # whether the cell has its own copy of what is at a path
-        self.with_sources = False            # of functions: the code asks for them
+        self.with_sources = False            # send the sources of functions, as the code asks for them
 
     def begin(self, state: Any) -> None:
         """Begin a run. `state` is registry_state() as it was when the caller asked for the run."""

@@ -72,11 +72,8 @@ def _opened(directory: Path) -> Iterator[int]:
 
 
 def _checked(path: str) -> bytes:
-    """A path below the directory. OSError: it is none."""
-    found = os.fsencode(path)
-    if not writer.is_path(found) or writer.is_hidden(found):
-        raise PermissionError(errno.EPERM, "it is no path below the directory", path)
-    return found
+    """A path below the directory, as bytes. PermissionError: it is none."""
+    return writer.checked(os.fsencode(path), path)
 
 
 def _entries(changes: Mapping[str, Any], output: Path) -> List[Dict[str, Any]]:
@@ -166,8 +163,7 @@ def move_file(source: Path, folder: int, name: bytes) -> None:
         if error.errno != errno.EXDEV:
             raise
     new = f".hotcell-{secrets.token_hex(16)}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(new, flags, 0o600, dir_fd=folder), "wb") as file:
+    with open(writer.create(folder, new), "wb") as file:
         try:
             with open(source, "rb") as old:
                 shutil.copyfileobj(old, file)
