@@ -118,7 +118,9 @@ $(B)/obj/%.o: src/%.c Makefile
 	@mkdir -p $(@D) && echo "  CC $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
-$(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) src/python/hotcell/values.py
+# What carries values, of the Python package, in the order in which it imports itself.
+VALUES := $(patsubst %,src/python/hotcell/%.py,value_tags value_arrays value_times value_frames value_encoder value_decoder values)
+$(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) $(VALUES)
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
 $(B)/obj/cell/doctor/drill.o: $(B)/gen/drill.inc
 $(B)/gen/drill.inc: src/cell/doctor/attacks/embed.py src/cell/doctor/attacks/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/cell/doctor/attacks/*.py))

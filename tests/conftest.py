@@ -21,7 +21,8 @@ NO_SKIP = bool(os.environ.get("HOTCELL_NO_SKIP"))
 # few of those that run hotcell as an ordinary user, too.
 LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_rootfs_builder", "test_analysis_policy",
         "test_charts_policy", "test_statistics_policy", "test_notebook_policy", "test_hotcell_runner", "test_async_code_executor",
-        "test_examples_of_adapters", "test_script_executor", "test_run_python", "test_dests", "test_run_python_sessions", "test_run_python_examples",
+        "test_examples_of_adapters", "test_script_executor", "test_run_python", "test_run_python_tools", "test_run_python_permissions",
+        "test_run_python_skills", "test_dests", "test_run_python_sessions", "test_run_python_examples",
         "test_standins", "test_python_tools", "test_figures", "test_chart_data", "test_deadline",
         "test_report_browser", "test_doctor", "test_hostile_shim", "test_all_system_calls", "test_injected_faults", "test_cgroups",
         "test_systemd_scopes", "test_soak", "test_vm", "test_bench", "test_mcp_client", "test_openapi_tools", "test_daemon_chaos", "test_daemon_load",

@@ -19,7 +19,7 @@ import samples
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "python"
 sys.path.insert(0, str(PACKAGE))
 import hotcell  # noqa: E402
-from hotcell import results, values  # noqa: E402
+from hotcell import results, value_decoder, values  # noqa: E402
 
 BOUNDS = {"tree": "scientific", "memory": "1G", "timeout": 60 * cells.SLOWNESS}
 TAGGED = "application/vnd.hotcell.value+json"
@@ -266,7 +266,7 @@ def test_sparse_columns_are_carried(made):
 
 def test_what_a_frame_holds_is_not_counted_again(made):
     import numpy as np
-    decoder = values.Decoder(values._array_of_text)
+    decoder = values.Decoder(values.array_of_text)
     decoder.most = 200
     index = {"range": [0, 300, 1], "names": [None]}
     decoder.decode(frame_of(index, sparse(300), {"plain": npy(np.zeros(300))}), 0)
@@ -368,7 +368,7 @@ def test_a_lack_of_memory_is_a_value_error(made, monkeypatch):
     monkeypatch.setattr(np.lib.format, "read_array", none)
     with pytest.raises(ValueError):
         values.untagged({"$ndarray": npy(np.arange(3))})
-    monkeypatch.setitem(values.READERS, "$tuple", none)
+    monkeypatch.setitem(value_decoder.READERS, "$tuple", none)
     with pytest.raises(ValueError, match="MemoryError"):
         values.untagged({"$tuple": []})
 

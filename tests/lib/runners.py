@@ -29,3 +29,15 @@ def fresh(base_tree, tmp_path, tmp_path_factory, monkeypatch):
 
 def run(code, g=None, **options):
     return asyncio.run(RunPython(g={} if g is None else g, **{"tree": "base", **options})(code))
+
+
+class Says(registry.AllowPolicy):
+    """A policy with this answer; text is an objection."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, obj, args, kwargs, ok_dests):
+        if isinstance(self.answer, str):
+            raise PermissionError(self.answer)
+        return self.answer
