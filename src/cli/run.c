@@ -83,8 +83,8 @@ static void say_changes(const struct hc_manifest *m)
 #define GUESTS_TOLD         3    /* warnings of the program's process that are printed */
 #define GUEST_WARNING_SHOWN 1000 /* most bytes of one of them */
 
-/* Prints the warnings about tables that could not be read (shim/harness/guest_data.py) from the report of a
- * program that ran on this host. Others are on its standard error already, or are about what hotcell lists. */
+/* Prints warnings about tables that could not be read (shim/harness/guest_data.py), from the report of a
+ * program that ran on this host. Others are on its standard error already, or about what hotcell lists. */
 static void say_reported_warnings(const char *report)
 {
     cJSON *all = NULL;
