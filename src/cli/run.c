@@ -83,19 +83,20 @@ static void say_changes(const struct hc_manifest *m)
 #define GUESTS_TOLD         3    /* warnings of the program's process that are printed */
 #define GUEST_WARNING_SHOWN 1000 /* most bytes of one of them */
 
-/* The warnings in the report of a program that ran on this host. The manifest of a daemon has them already.
- */
+/* Prints warnings about tables that could not be read (shim/harness/guest_data.py), from the report of a
+ * program that ran on this host. Others are on its standard error already, or about what hotcell lists. */
 static void say_reported_warnings(const char *report)
 {
     cJSON *all = NULL;
     const cJSON *warning;
     struct hc_error ignored;
     int told = 0;
+    static const char unread[] = " is the path of the file, as pandas cannot read ";
     if (hc_guest_report_check(report, strlen(report), &all, &ignored) == 0)
         cJSON_ArrayForEach(warning, all)
         {
-            if (told++ == GUESTS_TOLD)
-                break;
+            if (!strstr(warning->valuestring, unread) || told++ >= GUESTS_TOLD)
+                continue;
             hc_plain_line(warning->valuestring);
             hc_warn("guest: %.*s", GUEST_WARNING_SHOWN, warning->valuestring);
         }
