@@ -30,6 +30,7 @@ endif
 CFLAGS  += -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 PYTHONDIR ?= $(PREFIX)/lib/python$(PY_ABI)/dist-packages
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
 LIBS_GROUND := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
@@ -58,11 +59,15 @@ TESTS     := $(patsubst src/%.c,$(B)/test/%,$(shell find src -name '*-test.c'))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(shell find src -name '*-fuzz.c'))
 # The program that "hotcell report" becomes: a folder that Python runs.
 REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json $(B)/hotcell-report/facts.py
+COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(B)/manifest.schema.json $(REPORT) $(MAN) ## programs, libhotcell.a and man pages, in build; the default
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(B)/manifest.schema.json $(REPORT) $(MAN) $(COMPLETION) ## programs, libhotcell.a, man pages and completions, in build; the default
 help: ## this list
 	@awk -F ' +## ' '/^[a-z][a-z-]*:.* ## / { sub(/:.*/, "", $$1); printf "%-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+$(COMPLETION): src/facts/completion.py $(B)/hotcell
+	@mkdir -p $(@D)
+	$(PYTHON) -I $< $(B)/hotcell $(@F) $(basename $(notdir $(wildcard policies/*.json))) >$@.new && mv $@.new $@
 $(B)/libhotcell.a: $(CELL_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
@@ -244,14 +249,20 @@ install: all ## programs, policies, recipes, man pages, units and the Python pac
 	for u in service socket; do sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/hotcelld.$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$$u; done
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm
 	install $(wildcard scripts/slurm/*) $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm/
+	install -D -m 644 $(B)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell
+	install -D -m 644 $(B)/completion/zsh $(DESTDIR)$(ZSHDIR)/_hotcell
+	install -D -m 644 $(B)/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hotcell.fish
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
+deb: ## Debian's packages, in build/deb, for the release that this runs on
+	scripts/deb/build
 uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees, results and configuration stay
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
 	rm -f $(foreach u,service socket,$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$(u))
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell $(DESTDIR)$(ZSHDIR)/_hotcell $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hotcell.fish
 	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean: ## remove build, with all that is in it
 	rm -rf $(B)
 -include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
-.PHONY: all generated help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install uninstall clean
+.PHONY: all generated help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install deb uninstall clean
 .DELETE_ON_ERROR:
