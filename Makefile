@@ -65,7 +65,8 @@ MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(B)/manifest.schema.json $(REPORT) $(MAN) $(COMPLETION) ## programs, libhotcell.a, man pages and completions, in build; the default
 help: ## this list
 	@awk -F ' +## ' '/^[a-z][a-z-]*:.* ## / { sub(/:.*/, "", $$1); printf "%-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-$(COMPLETION): src/facts/completion.py $(B)/hotcell
+# Some commands become programs of their own, which print their help.
+$(COMPLETION): src/facts/completion.py $(B)/hotcell $(B)/hotcell-ledger $(REPORT)
 	@mkdir -p $(@D)
 	$(PYTHON) -I $< $(B)/hotcell $(@F) $(basename $(notdir $(wildcard policies/*.json))) >$@.new && mv $@.new $@
 $(B)/libhotcell.a: $(CELL_OBJS)
