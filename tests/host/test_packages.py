@@ -78,5 +78,5 @@ def test_bash_completes_commands_options_and_policies():
     assert complete(script, "run", "--std") == ["--stderr-size", "--stdin", "--stdin-size", "--stdout-size"]
     assert complete(script, "run", "-p", "anal") == ["analysis"]
     assert complete(script, "tree", "ver") == ["verify"]
-    assert complete(script, "check", "--out") == []
+    assert complete(script, "check", "--live") == [] and complete(script, "run", "--live")
     assert complete(script, "nonesuch", "--std") == []

@@ -37,6 +37,7 @@ def array_of(data: bytes) -> Any:
 
 
 def json_array(value: Any) -> Any:
+    """The bytes of the value as JSON, in an array of numpy."""
     import json
 
     import numpy
@@ -44,10 +45,12 @@ def json_array(value: Any) -> Any:
 
 
 def array_of_text(text: Any) -> Any:
+    """The array of a .npy file that is written in base64."""
     return array_of(bytes_of(text))
 
 
 def put_array(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of an array of numpy: its .npy file."""
     if value.dtype == object:
         return to.tag("objects", [list(value.shape), to.put_list(to.items(value.ravel().tolist(), depth + 1))])
     if value.dtype.hasobject:
@@ -56,6 +59,7 @@ def put_array(to: Any, value: Any, depth: int) -> Any:
 
 
 def put_scalar(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of a scalar of numpy: its dtype, and its bytes or, of a text, its value."""
     if value.dtype.kind in "SU":
         return to.tag("numpy", [value.dtype.kind, to.encode(value.item(), depth + 1)])
     if value.dtype.kind == "V" or value.dtype.hasobject:
@@ -64,10 +68,12 @@ def put_scalar(to: Any, value: Any, depth: int) -> Any:
 
 
 def get_array(of: Any, content: Any, depth: int) -> Any:
+    """The array of such a form."""
     return of.get(content)
 
 
 def get_objects(of: Any, content: Any, depth: int) -> Any:
+    """The array of objects of such a form: its shape and its items."""
     shape, items = parts_of(content, list, object)
     return object_array(of.items(of.list(items), depth)).reshape([expect(size, int) for size in shape])
 
@@ -82,6 +88,7 @@ def object_array(items: List[Any]) -> Any:
 
 
 def get_scalar(of: Any, content: Any, depth: int) -> Any:
+    """The scalar of numpy of such a form."""
     import re
 
     import numpy

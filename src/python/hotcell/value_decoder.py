@@ -59,6 +59,7 @@ class Decoder:
 
 
 def get_dict(of: Any, content: Any, depth: int) -> Any:
+    """The dictionary of a list of its keys and values."""
     pairs = [(of.decode(key, depth), of.decode(item, depth))
              for key, item in (parts_of(pair, object, object) for pair in expect(content, list))]
     told_apart([key for key, _ in pairs])
@@ -66,26 +67,31 @@ def get_dict(of: Any, content: Any, depth: int) -> Any:
 
 
 def get_set(kind: Any) -> Callable[[Any, Any, int], Any]:
+    """What reads a set, or another `kind` of set, from the list of its items."""
     return lambda of, content, depth: kind(told_apart(of.items(content, depth)))
 
 
 def get_other(of: Any, content: Any, depth: int) -> Any:
+    """The value of a tag that only a letter has: its `other` function makes it."""
     if of.other is None:
         raise ValueError("no tag of a value: '$other'")
     return of.other(content)
 
 
 def get_path(of: Any, content: Any, depth: int) -> Any:
+    """The path of this kind, from its text."""
     import pathlib
     return pathlib.PosixPath(expect(of.decode(content, depth), str))
 
 
 def get_purepath(of: Any, content: Any, depth: int) -> Any:
+    """The pure path of this kind, from its text."""
     import pathlib
     return pathlib.PurePosixPath(expect(of.decode(content, depth), str))
 
 
 def get_namespace(of: Any, content: Any, depth: int) -> Any:
+    """The types.SimpleNamespace with these members."""
     import types
     space = types.SimpleNamespace()
     space.__dict__.update((expect(name, str), value) for name, value in expect(of.decode(content, depth), dict).items())
@@ -93,11 +99,13 @@ def get_namespace(of: Any, content: Any, depth: int) -> Any:
 
 
 def get_decimal(of: Any, content: Any, depth: int) -> Any:
+    """The decimal number of this text."""
     import decimal
     return decimal.Decimal(expect(content, str))
 
 
 def get_uuid(of: Any, content: Any, depth: int) -> Any:
+    """The UUID of this text."""
     import uuid
     return uuid.UUID(expect(content, str))
 

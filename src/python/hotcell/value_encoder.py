@@ -149,19 +149,23 @@ def _writer_of(value: Any, kind: type) -> Callable[[Any, Any, int], Any]:
 
 
 def put_sequence(name: str) -> Callable[[Any, Any, int], Any]:
+    """What writes a sequence under the tag `name`, as the list of its items."""
     return lambda to, value, depth: to.tag(name, to.items(value, depth))
 
 
 def put_text(name: str, text: Callable[[Any], Any]) -> Callable[[Any, Any, int], Any]:
+    """What writes a value under the tag `name`, as the text that `text` makes of it."""
     return lambda to, value, depth: to.tag(name, text(value))
 
 
 def put_other(to: Any, value: Any, depth: int) -> Any:
+    """The form of a value of another kind, if the encoder's caller has one for it. NotCarried: it has none."""
     found = to.other(value)
     return to.tag("other", found[0]) if len(found) == 1 else to.encode(found[1], depth)
 
 
 def put_bytes(name: str) -> Callable[[Any, Any, int], Any]:
+    """What writes bytes under the tag `name`, in base64."""
     def put(to: Any, value: Any, depth: int) -> Any:
         if hasattr(to, "room"):
             to.room -= len(value) // 3 * 4

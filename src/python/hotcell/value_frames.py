@@ -20,23 +20,28 @@ def put_instant(name: str) -> Callable[[Any, Any, int], Any]:
 
 
 def put_period(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of a period of pandas: its ordinal number and its frequency."""
     return to.tag("period", [int(value.ordinal), value.freqstr])
 
 
 def put_interval(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of an interval of pandas: its bounds, and which of them belong to it."""
     return to.tag("interval", [to.encode(value.left, depth + 1), to.encode(value.right, depth + 1), value.closed])
 
 
 def put_index(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of an index of pandas."""
     return to.tag("index", _index(to, value, "index", depth))
 
 
 def put_series(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of a series of pandas: its column, its index and its name."""
     return to.tag("series", {"index": _index(to, value.index, "index", depth + 1), "data": _column(to, value, "series", depth + 1),
                              "name": to.encode(value.name, depth + 2), "attrs": to.encode(value.attrs, depth + 2)})
 
 
 def put_frame(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of a data frame: its columns, their labels and its index."""
     named = [(_shown(value.columns[at]), value.iloc[:, at]) for at in range(value.shape[1])]
     return to.tag("frame", {
         "columns": _index(to, value.columns, "names of columns", depth + 1), "index": _index(to, value.index, "index", depth + 1),
@@ -138,6 +143,7 @@ def _objects(to: Any, data: Any, depth: int) -> List[Any]:
 
 
 def put_nothing(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of a missing value of pandas, NaT or NA."""
     import pandas
     return to.tag("nat" if value is pandas.NaT else "na", 0)
 
@@ -146,6 +152,7 @@ UNITS = ("s", "ms", "us", "ns")
 
 
 def get_timestamp(of: Any, content: Any, depth: int) -> Any:
+    """The timestamp of such a form."""
     import numpy
     import pandas
     count, unit, zone = parts_of(content, int, str, object)
@@ -154,6 +161,7 @@ def get_timestamp(of: Any, content: Any, depth: int) -> Any:
 
 
 def get_timedelta64(of: Any, content: Any, depth: int) -> Any:
+    """The length of time of such a form."""
     import numpy
     import pandas
     count, unit, _ = parts_of(content, int, str, object)
@@ -167,32 +175,38 @@ def _freq(text: Any) -> str:
 
 
 def get_period(of: Any, content: Any, depth: int) -> Any:
+    """The period of such a form."""
     import pandas
     ordinal, freq = parts_of(content, int, str)
     return pandas.Period(ordinal=ordinal, freq=_freq(freq))
 
 
 def get_interval(of: Any, content: Any, depth: int) -> Any:
+    """The interval of such a form."""
     import pandas
     left, right, closed = parts_of(content, object, object, str)
     return pandas.Interval(of.decode(left, depth), of.decode(right, depth), closed)
 
 
 def get_nat(of: Any, content: Any, depth: int) -> Any:
+    """NaT, the missing time."""
     import pandas
     return pandas.NaT
 
 
 def get_na(of: Any, content: Any, depth: int) -> Any:
+    """NA, the missing value."""
     import pandas
     return pandas.NA
 
 
 def get_index(of: Any, content: Any, depth: int) -> Any:
+    """The index of such a form."""
     return _index_of(of, content, depth)
 
 
 def get_series(of: Any, content: Any, depth: int) -> Any:
+    """The series of such a form."""
     index = _index_of(of, content["index"], depth)
     data = _column_data(of, content["data"], depth, len(index))
     _count_rows(of, index, [data])
@@ -211,6 +225,7 @@ def _series(data: Any, index: Any) -> Any:
 
 
 def get_frame(of: Any, content: Any, depth: int) -> Any:
+    """The data frame of such a form."""
     import pandas
     index = _index_of(of, content["index"], depth)
     columns = [_column_data(of, each, depth, len(index)) for each in expect(content["data"], list)]

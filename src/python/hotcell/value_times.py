@@ -10,10 +10,12 @@ if TYPE_CHECKING:
 
 
 def put_time(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of a time of day, with its zone."""
     return to.tag("time", [value.replace(tzinfo=None, fold=0).isoformat(), value.fold, zone_content(value.tzinfo)])
 
 
 def put_datetime(to: Any, value: Any, depth: int) -> Any:
+    """The tagged form of a date with a time, with its zone."""
     zone, offset = zone_content(value.tzinfo), None
     if zone is not None and zone[0] == "pytz":
         offset = seconds_of(value.utcoffset())
@@ -23,6 +25,7 @@ def put_datetime(to: Any, value: Any, depth: int) -> Any:
 
 
 def seconds_of(delta: Any) -> List[int]:
+    """The days, seconds and microseconds of a length of time."""
     return [delta.days, delta.seconds, delta.microseconds]
 
 
@@ -51,17 +54,20 @@ def zone_content(zone: Any) -> Optional[List[Any]]:
 
 
 def get_date(of: Any, content: Any, depth: int) -> Any:
+    """The date of its text."""
     import datetime
     return datetime.date.fromisoformat(content)
 
 
 def get_time(of: Any, content: Any, depth: int) -> Any:
+    """The time of day of such a form."""
     import datetime
     text, fold, zone = parts_of(content, str, int, object)
     return datetime.time.fromisoformat(text).replace(fold=fold, tzinfo=zone_of(zone))
 
 
 def get_datetime(of: Any, content: Any, depth: int) -> Any:
+    """The date with a time of such a form."""
     import datetime
     text, fold, zone, offset = parts_of(content, str, int, object, object)
     moment, tz = datetime.datetime.fromisoformat(text), zone_of(zone)
@@ -71,6 +77,7 @@ def get_datetime(of: Any, content: Any, depth: int) -> Any:
 
 
 def delta_of(content: Any) -> Any:
+    """The length of time of its days, seconds and microseconds."""
     import datetime
     return datetime.timedelta(*parts_of(content, int, int, int))
 
