@@ -47,7 +47,7 @@ struct mapping {
     bool readable, writable, private, of_file; /* private: no other process sees what is written to it */
 };
 
-static struct range ranges[MAX_RANGES]; /* in the order of addresses */
+static struct range ranges[MAX_RANGES]; /* ranges of memory to touch, in the order of their addresses */
 static size_t range_count;              /* used entries of `ranges` */
 
 int hc_prefault_open(void)

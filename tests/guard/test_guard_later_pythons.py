@@ -35,6 +35,20 @@ def tell(make):
         print(type(error).__name__)
 
 """
+
+
+def watch_all_threads(call):
+    return f"""
+import threading
+def make():
+    seen = []
+    threading.{call}_all_threads(lambda *event: seen.append(event))
+    textwrap.dedent("x")
+    threading.{call}_all_threads(None)
+    return seen
+"""
+
+
 # Each with the version that brought it.
 WAYS = {
     "code with the name of a library's file": ((3, 13), """
@@ -54,24 +68,8 @@ def make():
     return seen
 """, "PermissionError"),
     "name of a frame's module": ((3, 12), "def make():\n    return getattr(sys, '_getframe' + 'modulename')(0)\n", "PermissionError"),
-    "tracing of the own thread": ((3, 12), """
-import threading
-def make():
-    seen = []
-    threading.settrace_all_threads(lambda *event: seen.append(event))
-    textwrap.dedent("x")
-    threading.settrace_all_threads(None)
-    return seen
-""", "reached False"),  # the refusal is no exception here
-    "profiling of the own thread": ((3, 12), """
-import threading
-def make():
-    seen = []
-    threading.setprofile_all_threads(lambda *event: seen.append(event))
-    textwrap.dedent("x")
-    threading.setprofile_all_threads(None)
-    return seen
-""", "reached False"),  # the refusal is no exception here
+    "tracing of the own thread": ((3, 12), watch_all_threads("settrace"), "reached False"),  # the refusal is no exception here
+    "profiling of the own thread": ((3, 12), watch_all_threads("setprofile"), "reached False"),
     "file of names of functions": ((3, 12), """
 def make():
     getattr(sys, "activate_stack_" + "trampoline")("perf")

@@ -22,9 +22,9 @@ struct hc_feed {
 };
 
 struct hc_launch {
-    struct hc_run *run;           /* what is to be run; borrowed */
-    struct hc_manifest *m;        /* gets what the launcher finds out; borrowed */
-    struct hc_plan plan;          /* what the child needs; owned */
+    struct hc_run *run;    /* the job, its policy and its destinations; borrowed */
+    struct hc_manifest *m; /* gets what the launcher finds out; borrowed */
+    struct hc_plan plan;   /* mounts, policy and descriptors for the process that makes the cell; owned */
     struct hc_redactor *redactor; /* owned; NULL: nothing is redacted */
     struct hc_tree tree;          /* the cell's root; owned; root_fd -1: not open */
     struct hc_ids ids;            /* the cell's ids on the host; owned */

@@ -20,7 +20,7 @@ struct place {
     int host_fd, kept_fd; /* the directory; new contents; owned */
     struct hc_changes *changes;
     struct hc_applying applying;
-    char path_said[PATH_MAX], why_said[256]; /* of the last conflict */
+    char path_said[PATH_MAX], why_said[256]; /* path and reason of the last conflict */
     struct hc_error err;
 };
 

@@ -62,7 +62,7 @@ static int make_key(int dir, struct hc_error *err)
     if (getrandom(key, sizeof key, 0) != sizeof key)
         return hc_fail(err, errno, "getrandom");
     (void)snprintf(name, sizeof name, "." KEY_NAME ".%d", getpid());
-    (void)unlinkat(dir, name, 0); /* of a killed launcher with our number */
+    (void)unlinkat(dir, name, 0); /* the unfinished key of a killed launcher that had our pid */
     hc_autofd fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return hc_fail(err, errno, "make " KEY_NAME " in the state directory");

@@ -54,7 +54,7 @@ struct hc_supervisor {
     /* Called when the program of an interactive run calls input(), with the prompt as JSON {"prompt": ...};
      * NULL: the run is not interactive. */
     void (*input_requested)(void *ctx, const char *json, size_t len);
-    void *input_ctx;                   /* for input_requested; borrowed */
+    void *input_ctx;                   /* first argument of input_requested; borrowed */
     struct hc_figure_sink figure_sink; /* gets the program's figures */
     int filters;                       /* number of seccomp filters on the process that made the cell */
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.

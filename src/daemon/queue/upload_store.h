@@ -19,7 +19,7 @@
 struct hc_upload {
     char id[HC_JOB_ID];       /* ID of the upload */
     struct hc_tenant *tenant; /* whose stored_bytes has its bytes; borrowed */
-    int64_t bytes;            /* received so far */
+    int64_t bytes;            /* bytes of its content that were received so far */
     int64_t created, used;    /* ms since 1970; `used`: a part came, or a request named it */
     bool finished;            /* the upload is complete, and jobs may name it */
     bool leaving; /* the upload was removed, and its file is there only because a cell still has it */
@@ -27,7 +27,7 @@ struct hc_upload {
                                  */
     crypto_hash_sha256_state hash; /* SHA-256 of the bytes so far */
     int fd; /* descriptor of the file while a part is written; owned; -1: no part is written */
-    struct hc_upload *next; /* in hc_upload_store.newest */
+    struct hc_upload *next; /* next older upload in the list hc_upload_store.newest; NULL: none */
 };
 
 struct hc_upload_store {

@@ -296,8 +296,8 @@ static int guard_type(void)
     static PyMethodDef replace = {
         "replace", (PyCFunction)(void (*)(void))code_replace, METH_VARARGS | METH_KEYWORDS,
         "Return a copy of the code object with new values for the specified fields."};
-    static PyMethodDef copy_replace = {/* for copy.replace(), since Python 3.13 */
-                                       "__replace__", (PyCFunction)(void (*)(void))code_replace,
+    /* copy.replace() calls this method; code objects have it since Python 3.13. */
+    static PyMethodDef copy_replace = {"__replace__", (PyCFunction)(void (*)(void))code_replace,
                                        METH_VARARGS | METH_KEYWORDS, "The same as replace()."};
     PyObject *own = hc_type_dict(&PyCode_Type); /* borrowed */
     plain_new = PyCode_Type.tp_new;
