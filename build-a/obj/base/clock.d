@@ -1,0 +1,2 @@
+build/obj/base/clock.o: src/base/clock.c src/base/clock.h
+src/base/clock.h:

@@ -1,0 +1,2 @@
+build/obj/base/version.o: src/base/version.c src/base/version.h
+src/base/version.h:

@@ -1,0 +1,2 @@
+build/obj/batch/lineset.o: src/batch/lineset.c src/batch/lineset.h
+src/batch/lineset.h:

@@ -1,0 +1,51 @@
+build/obj/cell/doctor/host_place.o: src/cell/doctor/host_place.c \
+ src/cell/doctor/host_checks.h src/cell/cgroup.h src/base/error.h \
+ src/manifest/usage.h src/manifest/usage.def src/policy/options.h \
+ src/policy/policy.h src/base/hash.h src/json/json.h src/base/buf.h \
+ src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/cell/host.h src/cell/ids.h src/base/fd.h \
+ src/base/state.h src/cell/doctor/probe.h src/cell/policies.h \
+ src/cell/run.h src/cell/collect.h src/manifest/figure.h \
+ src/manifest/manifest.h src/job/job.h src/policy/interface.h \
+ src/job/job_options.def src/job/tool_call.h src/manifest/changes.h \
+ src/manifest/denial.h src/manifest/denial.def src/manifest/samples.h \
+ src/manifest/status.def src/manifest/layer.def src/cell/seccomp/learn.h \
+ src/cell/supervise/figures.h src/cell/tree.h src/cell/tree_stamps.h
+src/cell/doctor/host_checks.h:
+src/cell/cgroup.h:
+src/base/error.h:
+src/manifest/usage.h:
+src/manifest/usage.def:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/buf.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/cell/host.h:
+src/cell/ids.h:
+src/base/fd.h:
+src/base/state.h:
+src/cell/doctor/probe.h:
+src/cell/policies.h:
+src/cell/run.h:
+src/cell/collect.h:
+src/manifest/figure.h:
+src/manifest/manifest.h:
+src/job/job.h:
+src/policy/interface.h:
+src/job/job_options.def:
+src/job/tool_call.h:
+src/manifest/changes.h:
+src/manifest/denial.h:
+src/manifest/denial.def:
+src/manifest/samples.h:
+src/manifest/status.def:
+src/manifest/layer.def:
+src/cell/seccomp/learn.h:
+src/cell/supervise/figures.h:
+src/cell/tree.h:
+src/cell/tree_stamps.h:

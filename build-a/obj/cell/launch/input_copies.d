@@ -1,0 +1,61 @@
+build/obj/cell/launch/input_copies.o: src/cell/launch/input_copies.c \
+ src/cell/collect.h src/manifest/figure.h src/base/buf.h src/base/error.h \
+ src/base/hash.h src/manifest/manifest.h src/job/job.h \
+ src/policy/interface.h src/policy/options.h src/policy/policy.h \
+ src/json/json.h src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/job/tool_call.h \
+ src/manifest/changes.h src/manifest/denial.h src/manifest/denial.def \
+ src/manifest/samples.h src/manifest/usage.h src/manifest/usage.def \
+ src/manifest/status.def src/manifest/layer.def src/cell/launch/launch.h \
+ src/cell/cgroup.h src/cell/ids.h src/cell/run.h src/cell/seccomp/learn.h \
+ src/cell/supervise/figures.h src/cell/supervise/input_copies.h \
+ src/cell/supervise/supervise.h src/cell/seccomp/listener.h \
+ src/cell/supervise/held.h src/cell/tools.h src/wire/frame.h \
+ src/wire/handover.h src/base/version.h src/cell/tree.h \
+ src/cell/workspace.h src/inside/plan.h src/inside/weak.h src/base/fd.h \
+ src/base/plain.h
+src/cell/collect.h:
+src/manifest/figure.h:
+src/base/buf.h:
+src/base/error.h:
+src/base/hash.h:
+src/manifest/manifest.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/json/json.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/job/tool_call.h:
+src/manifest/changes.h:
+src/manifest/denial.h:
+src/manifest/denial.def:
+src/manifest/samples.h:
+src/manifest/usage.h:
+src/manifest/usage.def:
+src/manifest/status.def:
+src/manifest/layer.def:
+src/cell/launch/launch.h:
+src/cell/cgroup.h:
+src/cell/ids.h:
+src/cell/run.h:
+src/cell/seccomp/learn.h:
+src/cell/supervise/figures.h:
+src/cell/supervise/input_copies.h:
+src/cell/supervise/supervise.h:
+src/cell/seccomp/listener.h:
+src/cell/supervise/held.h:
+src/cell/tools.h:
+src/wire/frame.h:
+src/wire/handover.h:
+src/base/version.h:
+src/cell/tree.h:
+src/cell/workspace.h:
+src/inside/plan.h:
+src/inside/weak.h:
+src/base/fd.h:
+src/base/plain.h:

@@ -1,0 +1,22 @@
+build/obj/cell/seccomp/listener.o: src/cell/seccomp/listener.c \
+ src/cell/seccomp/listener.h src/cell/seccomp/learn.h src/policy/policy.h \
+ src/base/hash.h src/json/json.h src/base/buf.h src/base/error.h \
+ src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/manifest/denial.h src/manifest/denial.def \
+ src/base/fd.h src/cell/filter.h src/policy/calls.h
+src/cell/seccomp/listener.h:
+src/cell/seccomp/learn.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/manifest/denial.h:
+src/manifest/denial.def:
+src/base/fd.h:
+src/cell/filter.h:
+src/policy/calls.h:

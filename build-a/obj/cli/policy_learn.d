@@ -1,0 +1,49 @@
+build/obj/cli/policy_learn.o: src/cli/policy_learn.c src/cli/policy.h \
+ src/policy/policy.h src/base/hash.h src/json/json.h src/base/buf.h \
+ src/base/error.h src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/base/fd.h src/base/log.h src/cell/policies.h \
+ src/cell/run.h src/cell/cgroup.h src/manifest/usage.h \
+ src/manifest/usage.def src/policy/options.h src/cell/collect.h \
+ src/manifest/figure.h src/manifest/manifest.h src/job/job.h \
+ src/policy/interface.h src/job/job_options.def src/job/tool_call.h \
+ src/manifest/changes.h src/manifest/denial.h src/manifest/denial.def \
+ src/manifest/samples.h src/manifest/status.def src/manifest/layer.def \
+ src/cell/seccomp/learn.h src/cell/supervise/figures.h src/cli/cancel.h \
+ src/cli/request.h src/policy/syscalls.h src/policy/calls.h
+src/cli/policy.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/base/fd.h:
+src/base/log.h:
+src/cell/policies.h:
+src/cell/run.h:
+src/cell/cgroup.h:
+src/manifest/usage.h:
+src/manifest/usage.def:
+src/policy/options.h:
+src/cell/collect.h:
+src/manifest/figure.h:
+src/manifest/manifest.h:
+src/job/job.h:
+src/policy/interface.h:
+src/job/job_options.def:
+src/job/tool_call.h:
+src/manifest/changes.h:
+src/manifest/denial.h:
+src/manifest/denial.def:
+src/manifest/samples.h:
+src/manifest/status.def:
+src/manifest/layer.def:
+src/cell/seccomp/learn.h:
+src/cell/supervise/figures.h:
+src/cli/cancel.h:
+src/cli/request.h:
+src/policy/syscalls.h:
+src/policy/calls.h:

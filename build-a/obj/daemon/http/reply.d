@@ -1,0 +1,67 @@
+build/obj/daemon/http/reply.o: src/daemon/http/reply.c \
+ src/daemon/http/http.h src/daemon/http/listen.h \
+ src/daemon/config/config.h src/base/hash.h src/policy/options.h \
+ src/policy/policy.h src/json/json.h src/base/buf.h src/base/error.h \
+ src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/policy/tighten.h src/daemon/queue/dispatch.h \
+ src/daemon/queue/upload_store.h src/daemon/process/problem.h \
+ src/daemon/queue/task.h src/daemon/process/channel.h \
+ src/cell/warm_counts.h src/manifest/figure.h \
+ src/daemon/process/reactor.h src/daemon/process/states.h \
+ src/daemon/queue/figures.h src/daemon/queue/queue.h \
+ src/daemon/tenants/tenant.h src/daemon/queue/tool_link.h \
+ src/daemon/tenants/request_memory.h src/wire/events.h \
+ src/daemon/process/trees.h src/daemon/queue/counters.h \
+ src/manifest/manifest.h src/job/job.h src/policy/interface.h \
+ src/job/job_options.def src/job/tool_call.h src/manifest/changes.h \
+ src/manifest/denial.h src/manifest/denial.def src/manifest/samples.h \
+ src/manifest/usage.h src/manifest/usage.def src/manifest/status.def \
+ src/manifest/layer.def src/daemon/queue/store.h \
+ src/daemon/ledger/ledger.h src/daemon/sessions/sessions.h
+src/daemon/http/http.h:
+src/daemon/http/listen.h:
+src/daemon/config/config.h:
+src/base/hash.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/policy/tighten.h:
+src/daemon/queue/dispatch.h:
+src/daemon/queue/upload_store.h:
+src/daemon/process/problem.h:
+src/daemon/queue/task.h:
+src/daemon/process/channel.h:
+src/cell/warm_counts.h:
+src/manifest/figure.h:
+src/daemon/process/reactor.h:
+src/daemon/process/states.h:
+src/daemon/queue/figures.h:
+src/daemon/queue/queue.h:
+src/daemon/tenants/tenant.h:
+src/daemon/queue/tool_link.h:
+src/daemon/tenants/request_memory.h:
+src/wire/events.h:
+src/daemon/process/trees.h:
+src/daemon/queue/counters.h:
+src/manifest/manifest.h:
+src/job/job.h:
+src/policy/interface.h:
+src/job/job_options.def:
+src/job/tool_call.h:
+src/manifest/changes.h:
+src/manifest/denial.h:
+src/manifest/denial.def:
+src/manifest/samples.h:
+src/manifest/usage.h:
+src/manifest/usage.def:
+src/manifest/status.def:
+src/manifest/layer.def:
+src/daemon/queue/store.h:
+src/daemon/ledger/ledger.h:
+src/daemon/sessions/sessions.h:

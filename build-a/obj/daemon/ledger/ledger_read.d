@@ -1,0 +1,23 @@
+build/obj/daemon/ledger/ledger_read.o: src/daemon/ledger/ledger_read.c \
+ src/daemon/ledger/ledger_db.h src/daemon/ledger/ledger.h \
+ src/daemon/process/states.h src/daemon/tenants/tenant.h \
+ src/daemon/config/config.h src/base/hash.h src/policy/options.h \
+ src/policy/policy.h src/json/json.h src/base/buf.h src/base/error.h \
+ src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/policy/tighten.h
+src/daemon/ledger/ledger_db.h:
+src/daemon/ledger/ledger.h:
+src/daemon/process/states.h:
+src/daemon/tenants/tenant.h:
+src/daemon/config/config.h:
+src/base/hash.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/policy/tighten.h:

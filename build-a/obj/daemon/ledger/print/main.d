@@ -1,0 +1,30 @@
+build/obj/daemon/ledger/print/main.o: src/daemon/ledger/print/main.c \
+ src/base/arguments.h src/base/clock.h src/base/fd.h src/base/buf.h \
+ src/base/error.h src/base/log.h src/base/program.h src/base/units.h \
+ src/daemon/ledger/print/report.h src/daemon/ledger/ledger.h \
+ src/daemon/process/states.h src/daemon/tenants/tenant.h \
+ src/daemon/config/config.h src/base/hash.h src/policy/options.h \
+ src/policy/policy.h src/json/json.h src/policy/rules.h src/policy/tool.h \
+ src/json/schema.h src/policy/limits.def src/policy/tighten.h
+src/base/arguments.h:
+src/base/clock.h:
+src/base/fd.h:
+src/base/buf.h:
+src/base/error.h:
+src/base/log.h:
+src/base/program.h:
+src/base/units.h:
+src/daemon/ledger/print/report.h:
+src/daemon/ledger/ledger.h:
+src/daemon/process/states.h:
+src/daemon/tenants/tenant.h:
+src/daemon/config/config.h:
+src/base/hash.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/json/json.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/policy/tighten.h:

@@ -1,0 +1,19 @@
+build/obj/daemon/tenants/tenant.o: src/daemon/tenants/tenant.c \
+ src/daemon/tenants/tenant.h src/daemon/config/config.h src/base/hash.h \
+ src/policy/options.h src/policy/policy.h src/json/json.h src/base/buf.h \
+ src/base/error.h src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/policy/tighten.h src/base/units.h
+src/daemon/tenants/tenant.h:
+src/daemon/config/config.h:
+src/base/hash.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/policy/tighten.h:
+src/base/units.h:

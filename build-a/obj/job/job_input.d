@@ -1,0 +1,23 @@
+build/obj/job/job_input.o: src/job/job_input.c src/job/job_parts.h \
+ src/job/job.h src/policy/interface.h src/base/buf.h src/policy/options.h \
+ src/policy/policy.h src/base/hash.h src/json/json.h src/base/error.h \
+ src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/base/units.h \
+ src/base/utf8.h src/json/names.h
+src/job/job_parts.h:
+src/job/job.h:
+src/policy/interface.h:
+src/base/buf.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/base/units.h:
+src/base/utf8.h:
+src/json/names.h:

@@ -1,0 +1,20 @@
+build/obj/job/upload.o: src/job/upload.c src/job/job_parts.h \
+ src/job/job.h src/policy/interface.h src/base/buf.h src/policy/options.h \
+ src/policy/policy.h src/base/hash.h src/json/json.h src/base/error.h \
+ src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/json/names.h
+src/job/job_parts.h:
+src/job/job.h:
+src/policy/interface.h:
+src/base/buf.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/json/names.h:

@@ -1,0 +1,11 @@
+build/obj/mcp/methods.o: src/mcp/methods.c src/mcp/server.h \
+ src/mcp/child.h src/base/buf.h src/mcp/mcp.h src/base/error.h \
+ src/mcp/store.h src/wire/rpc.h src/json/json.h
+src/mcp/server.h:
+src/mcp/child.h:
+src/base/buf.h:
+src/mcp/mcp.h:
+src/base/error.h:
+src/mcp/store.h:
+src/wire/rpc.h:
+src/json/json.h:

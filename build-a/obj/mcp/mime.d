@@ -1,0 +1,2 @@
+build/obj/mcp/mime.o: src/mcp/mime.c src/mcp/mime.h
+src/mcp/mime.h:

@@ -1,0 +1,43 @@
+build/obj/mcp/program.o: src/mcp/program.c src/mcp/server.h \
+ src/mcp/child.h src/base/buf.h src/mcp/mcp.h src/base/error.h \
+ src/mcp/store.h src/wire/rpc.h src/json/json.h src/base/clock.h \
+ src/base/fd.h src/base/units.h src/json/names.h src/manifest/manifest.h \
+ src/base/hash.h src/job/job.h src/policy/interface.h \
+ src/policy/options.h src/policy/policy.h src/policy/rules.h \
+ src/policy/tool.h src/json/schema.h src/policy/limits.def \
+ src/job/job_options.def src/job/tool_call.h src/manifest/changes.h \
+ src/manifest/denial.h src/manifest/denial.def src/manifest/samples.h \
+ src/manifest/usage.h src/manifest/usage.def src/manifest/status.def \
+ src/manifest/layer.def
+src/mcp/server.h:
+src/mcp/child.h:
+src/base/buf.h:
+src/mcp/mcp.h:
+src/base/error.h:
+src/mcp/store.h:
+src/wire/rpc.h:
+src/json/json.h:
+src/base/clock.h:
+src/base/fd.h:
+src/base/units.h:
+src/json/names.h:
+src/manifest/manifest.h:
+src/base/hash.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/job/tool_call.h:
+src/manifest/changes.h:
+src/manifest/denial.h:
+src/manifest/denial.def:
+src/manifest/samples.h:
+src/manifest/usage.h:
+src/manifest/usage.def:
+src/manifest/status.def:
+src/manifest/layer.def:

@@ -1,0 +1,12 @@
+build/obj/mcp/reply.o: src/mcp/reply.c src/mcp/server.h src/mcp/child.h \
+ src/base/buf.h src/mcp/mcp.h src/base/error.h src/mcp/store.h \
+ src/wire/rpc.h src/json/json.h src/base/utf8.h
+src/mcp/server.h:
+src/mcp/child.h:
+src/base/buf.h:
+src/mcp/mcp.h:
+src/base/error.h:
+src/mcp/store.h:
+src/wire/rpc.h:
+src/json/json.h:
+src/base/utf8.h:

@@ -1,0 +1,13 @@
+build/obj/mcp/serve.o: src/mcp/serve.c src/mcp/server.h src/mcp/child.h \
+ src/base/buf.h src/mcp/mcp.h src/base/error.h src/mcp/store.h \
+ src/wire/rpc.h src/json/json.h src/base/clock.h src/base/fd.h
+src/mcp/server.h:
+src/mcp/child.h:
+src/base/buf.h:
+src/mcp/mcp.h:
+src/base/error.h:
+src/mcp/store.h:
+src/wire/rpc.h:
+src/json/json.h:
+src/base/clock.h:
+src/base/fd.h:

@@ -1,0 +1,17 @@
+build/obj/policy/policy.o: src/policy/policy.c src/policy/policy.h \
+ src/base/hash.h src/json/json.h src/base/buf.h src/base/error.h \
+ src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/json/names.h src/policy/options.h \
+ src/policy/tighten.h
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/json/names.h:
+src/policy/options.h:
+src/policy/tighten.h:

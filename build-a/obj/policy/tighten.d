@@ -1,0 +1,15 @@
+build/obj/policy/tighten.o: src/policy/tighten.c src/policy/tighten.h \
+ src/policy/options.h src/policy/policy.h src/base/hash.h src/json/json.h \
+ src/base/buf.h src/base/error.h src/policy/rules.h src/policy/tool.h \
+ src/json/schema.h src/policy/limits.def
+src/policy/tighten.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:

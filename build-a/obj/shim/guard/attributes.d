@@ -1,0 +1,33 @@
+build/obj/shim/guard/attributes.o: src/shim/guard/attributes.c \
+ src/shim/guard/attributes.h src/shim/harness/py.h \
+ src/shim/guard/builtins.h src/shim/guard/denial.h \
+ src/shim/guard/formats.h src/shim/guard/hints.h src/shim/guard/reach.h \
+ src/shim/guard/rules.h src/policy/rules.h src/json/json.h src/base/buf.h \
+ src/base/error.h src/wire/handover.h src/base/version.h src/job/job.h \
+ src/policy/interface.h src/policy/options.h src/policy/policy.h \
+ src/base/hash.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/shim/guard/writes.h
+src/shim/guard/attributes.h:
+src/shim/harness/py.h:
+src/shim/guard/builtins.h:
+src/shim/guard/denial.h:
+src/shim/guard/formats.h:
+src/shim/guard/hints.h:
+src/shim/guard/reach.h:
+src/shim/guard/rules.h:
+src/policy/rules.h:
+src/json/json.h:
+src/base/buf.h:
+src/base/error.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/shim/guard/writes.h:

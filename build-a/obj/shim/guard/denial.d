@@ -1,0 +1,31 @@
+build/obj/shim/guard/denial.o: src/shim/guard/denial.c \
+ src/shim/guard/denial.h src/shim/harness/py.h src/shim/guard/frames.h \
+ src/base/buf.h src/shim/guard/rules.h src/policy/rules.h src/json/json.h \
+ src/base/error.h src/wire/handover.h src/base/version.h src/job/job.h \
+ src/policy/interface.h src/policy/options.h src/policy/policy.h \
+ src/base/hash.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/shim/harness/advice.h \
+ src/shim/harness/text.h src/shim/harness/wire.h src/wire/frame.h
+src/shim/guard/denial.h:
+src/shim/harness/py.h:
+src/shim/guard/frames.h:
+src/base/buf.h:
+src/shim/guard/rules.h:
+src/policy/rules.h:
+src/json/json.h:
+src/base/error.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/shim/harness/advice.h:
+src/shim/harness/text.h:
+src/shim/harness/wire.h:
+src/wire/frame.h:

@@ -1,0 +1,36 @@
+build/obj/shim/guard/dynamic.o: src/shim/guard/dynamic.c \
+ src/shim/guard/dynamic.h src/shim/harness/py.h src/shim/guard/builtins.h \
+ src/shim/guard/denial.h src/shim/guard/frames.h src/base/buf.h \
+ src/shim/guard/guard.h src/shim/harness/finding.h src/json/lines.h \
+ src/shim/guard/rules.h src/policy/rules.h src/json/json.h \
+ src/base/error.h src/wire/handover.h src/base/version.h src/job/job.h \
+ src/policy/interface.h src/policy/options.h src/policy/policy.h \
+ src/base/hash.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/shim/guard/origin.h \
+ src/shim/guard/reach.h
+src/shim/guard/dynamic.h:
+src/shim/harness/py.h:
+src/shim/guard/builtins.h:
+src/shim/guard/denial.h:
+src/shim/guard/frames.h:
+src/base/buf.h:
+src/shim/guard/guard.h:
+src/shim/harness/finding.h:
+src/json/lines.h:
+src/shim/guard/rules.h:
+src/policy/rules.h:
+src/json/json.h:
+src/base/error.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/shim/guard/origin.h:
+src/shim/guard/reach.h:

@@ -1,0 +1,30 @@
+build/obj/shim/guard/pointers.o: src/shim/guard/pointers.c \
+ src/shim/guard/pointers.h src/shim/harness/py.h src/shim/guard/denial.h \
+ src/shim/guard/frames.h src/base/buf.h src/shim/guard/hints.h \
+ src/shim/guard/rules.h src/policy/rules.h src/json/json.h \
+ src/base/error.h src/wire/handover.h src/base/version.h src/job/job.h \
+ src/policy/interface.h src/policy/options.h src/policy/policy.h \
+ src/base/hash.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/shim/guard/strides.h
+src/shim/guard/pointers.h:
+src/shim/harness/py.h:
+src/shim/guard/denial.h:
+src/shim/guard/frames.h:
+src/base/buf.h:
+src/shim/guard/hints.h:
+src/shim/guard/rules.h:
+src/policy/rules.h:
+src/json/json.h:
+src/base/error.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/shim/guard/strides.h:

@@ -1,0 +1,23 @@
+build/obj/shim/harness/deadline.o: src/shim/harness/deadline.c \
+ src/shim/harness/deadline.h src/shim/harness/py.h src/wire/handover.h \
+ src/base/version.h src/job/job.h src/policy/interface.h src/base/buf.h \
+ src/policy/options.h src/policy/policy.h src/base/hash.h src/json/json.h \
+ src/base/error.h src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def
+src/shim/harness/deadline.h:
+src/shim/harness/py.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/base/buf.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:

@@ -1,0 +1,31 @@
+build/obj/shim/harness/files.o: src/shim/harness/files.c \
+ src/shim/harness/files.h src/shim/harness/py.h src/shim/harness/frozen.h \
+ src/shim/harness/paths.h src/shim/harness/wire.h src/wire/frame.h \
+ src/base/buf.h src/base/error.h src/wire/handover.h src/base/version.h \
+ src/job/job.h src/policy/interface.h src/policy/options.h \
+ src/policy/policy.h src/base/hash.h src/json/json.h src/policy/rules.h \
+ src/policy/tool.h src/json/schema.h src/policy/limits.def \
+ src/job/job_options.def src/base/fd.h src/manifest/figure.h
+src/shim/harness/files.h:
+src/shim/harness/py.h:
+src/shim/harness/frozen.h:
+src/shim/harness/paths.h:
+src/shim/harness/wire.h:
+src/wire/frame.h:
+src/base/buf.h:
+src/base/error.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/base/fd.h:
+src/manifest/figure.h:

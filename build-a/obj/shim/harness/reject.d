@@ -1,0 +1,30 @@
+build/obj/shim/harness/reject.o: src/shim/harness/reject.c \
+ src/shim/harness/reject.h src/shim/harness/finding.h src/base/buf.h \
+ src/json/lines.h src/shim/harness/py.h src/shim/harness/text.h \
+ src/shim/harness/wire.h src/wire/frame.h src/base/error.h \
+ src/wire/handover.h src/base/version.h src/job/job.h \
+ src/policy/interface.h src/policy/options.h src/policy/policy.h \
+ src/base/hash.h src/json/json.h src/policy/rules.h src/policy/tool.h \
+ src/json/schema.h src/policy/limits.def src/job/job_options.def
+src/shim/harness/reject.h:
+src/shim/harness/finding.h:
+src/base/buf.h:
+src/json/lines.h:
+src/shim/harness/py.h:
+src/shim/harness/text.h:
+src/shim/harness/wire.h:
+src/wire/frame.h:
+src/base/error.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:

@@ -1,0 +1,1 @@
+build/obj/shim/sanitized.o: src/shim/sanitized.c

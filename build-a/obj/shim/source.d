@@ -1,0 +1,34 @@
+build/obj/shim/source.o: src/shim/source.c src/shim/source.h \
+ src/shim/harness/finding.h src/base/buf.h src/json/lines.h \
+ src/shim/harness/outcome.h src/policy/rules.h src/json/json.h \
+ src/base/error.h src/shim/harness/py.h src/shim/guard/guard.h \
+ src/shim/guard/rules.h src/wire/handover.h src/base/version.h \
+ src/job/job.h src/policy/interface.h src/policy/options.h \
+ src/policy/policy.h src/base/hash.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/shim/guard/standin.h \
+ src/shim/harness/frozen.h src/shim/harness/reject.h
+src/shim/source.h:
+src/shim/harness/finding.h:
+src/base/buf.h:
+src/json/lines.h:
+src/shim/harness/outcome.h:
+src/policy/rules.h:
+src/json/json.h:
+src/base/error.h:
+src/shim/harness/py.h:
+src/shim/guard/guard.h:
+src/shim/guard/rules.h:
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/shim/guard/standin.h:
+src/shim/harness/frozen.h:
+src/shim/harness/reject.h:

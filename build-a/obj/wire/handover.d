@@ -1,0 +1,21 @@
+build/obj/wire/handover.o: src/wire/handover.c src/wire/handover.h \
+ src/base/version.h src/job/job.h src/policy/interface.h src/base/buf.h \
+ src/policy/options.h src/policy/policy.h src/base/hash.h src/json/json.h \
+ src/base/error.h src/policy/rules.h src/policy/tool.h src/json/schema.h \
+ src/policy/limits.def src/job/job_options.def src/base/units.h
+src/wire/handover.h:
+src/base/version.h:
+src/job/job.h:
+src/policy/interface.h:
+src/base/buf.h:
+src/policy/options.h:
+src/policy/policy.h:
+src/base/hash.h:
+src/json/json.h:
+src/base/error.h:
+src/policy/rules.h:
+src/policy/tool.h:
+src/json/schema.h:
+src/policy/limits.def:
+src/job/job_options.def:
+src/base/units.h:
