@@ -27,7 +27,6 @@
 #define PAGE            4096UL      /* bytes of a page */
 #define MAX_RANGES      2048        /* most ranges in the list */
 #define PAGEMAP_ENTRIES 512         /* entries of the pagemap read at a time */
-#define IDLE_MS         2           /* milliseconds without a job after which a cell prepares for one */
 #define MOST_AT_ONCE    (64 * PAGE) /* bytes to copy before the next look whether the job is there */
 #define FAULT_AROUND                                                                                         \
     0x10000UL /* bytes, aligned, of one mapping of a file that the kernel maps at a fault                    \
@@ -165,11 +164,11 @@ void hc_prefault_receive(int in)
     drop_unmapped_ranges();
 }
 
-/* True if `fd` has something to read, or its other end is gone, within `ms` milliseconds. */
-static bool is_readable(int fd, int ms)
+/* Has `fd` something to read, or is its other end gone? */
+static bool is_readable(int fd)
 {
     struct pollfd on = {.fd = fd, .events = POLLIN};
-    return poll(&on, 1, ms) != 0;
+    return poll(&on, 1, 0) != 0;
 }
 
 /* Makes copies of at most MOST_AT_ONCE bytes from `from` on, or reads the range's one byte. Returns the
@@ -185,16 +184,14 @@ static uintptr_t touch(uintptr_t from, const struct range *r)
     return from + bytes;
 }
 
-void hc_prefault_while_idle(int fd)
+void hc_prefault_until(int fd)
 {
-    if (!range_count || is_readable(fd, IDLE_MS))
-        return;
     size_t done = 0; /* bytes since the last look at `fd` */
     for (const struct range *r = ranges; r < ranges + range_count; r++)
         for (uintptr_t from = r->from, to; from < r->to; from = to) {
             to = touch(from, r);
             done += r->from & 1 ? PAGE : to - from;
-            if (done >= MOST_AT_ONCE && is_readable(fd, 0))
+            if (done >= MOST_AT_ONCE && is_readable(fd))
                 return;
             done %= MOST_AT_ONCE;
         }

@@ -12,9 +12,8 @@ void hc_prefault_send(int pagemap, int out);
 /* Receives the trial's list from the socket `in`; without one the list is empty. Called in its parent. */
 void hc_prefault_receive(int in);
 
-/* In a later copy of the parent, which must not have unmapped anything since it received the list: waits a
- * little for `fd` to become readable, and then makes copies of the pages in the list until it does. A job
- * that comes at once pays only for the pages that it writes to; one that comes later finds them. */
-void hc_prefault_while_idle(int fd);
+/* In a later copy of the parent, which must not have unmapped anything since it received the list: makes
+ * copies of the pages in the list, until `fd` becomes readable. */
+void hc_prefault_until(int fd);
 
 #endif

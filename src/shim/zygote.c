@@ -98,7 +98,8 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     close(HC_FD_HANDOVER);
     /* no other process of the cell has it open: the launcher sees that the cell is parked */
     close(HC_FD_SYNC);
-    hc_prefault_while_idle(HC_FD_CONTROL);
+    while (hc_wire_await_prepare(HC_FD_CONTROL))
+        hc_prefault_until(HC_FD_CONTROL);
     int input, fd = hc_wire_await_job(HC_FD_CONTROL, &input, &err);
     if (fd < 0)
         _exit(HC_EXIT_INTERNAL); /* the launcher is gone */

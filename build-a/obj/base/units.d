@@ -1,2 +1,0 @@
-build/obj/base/units.o: src/base/units.c src/base/units.h
-src/base/units.h:

@@ -1,2 +1,0 @@
-build/obj/json/names.o: src/json/names.c src/json/names.h
-src/json/names.h:

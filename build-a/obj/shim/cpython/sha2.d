@@ -1,1 +1,0 @@
-build/obj/shim/cpython/sha2.o: src/shim/cpython/sha2.c

@@ -1,1 +1,0 @@
-build/obj/shim/sanitized.o: src/shim/sanitized.c
