@@ -20,8 +20,11 @@
 #include <sys/stat.h>
 
 /* The defaults of hotcelld, with fewer interpreters. */
-static const struct hc_warm_rules warm_rules = {
-    .bytes = 4 * HC_WARM_LOADED_BYTES, .wanted = HC_WARM_WANTED, .cells = 1000, .age_ms = 3600 * 1000, .idle_ms = 3600 * 1000};
+static const struct hc_warm_rules warm_rules = {.bytes = 4 * HC_WARM_LOADED_BYTES,
+                                                .wanted = HC_WARM_WANTED,
+                                                .cells = 1000,
+                                                .age_ms = 3600 * 1000,
+                                                .idle_ms = 3600 * 1000};
 
 /* ---- messages ---- */
 
