@@ -340,9 +340,9 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
 
 /* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it arrived, and is
  * checked again here, so that no report can make a manifest that cannot be read or breaks its schema.
- * *warnings gets the report's warnings, owned by the caller; NULL: it has none. */
-static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, cJSON **warnings,
-                             struct hc_error *err)
+ * *warnings gets the report's warnings, owned by the caller. */
+static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m,
+                             struct hc_guest_warnings *warnings, struct hc_error *err)
 {
     bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), warnings, err) == 0;
     if (m->guest && !fits && err->sys == ENOMEM)
@@ -609,14 +609,14 @@ static cJSON *build_document(const struct hc_manifest *m)
     put_process(&d, root, m);
     put_stream(&d, root, "stdout", &m->out);
     put_stream(&d, root, "stderr", &m->err);
-    cJSON *of_guest = NULL;
+    struct hc_guest_warnings of_guest = {0};
     const char *no_guest = put_guest(&d, root, m, &of_guest, &report_err);
     put_artifacts(&d, root, "figures", m->figures, m->figure_count);
     put_artifacts(&d, root, "files", m->files, m->file_count);
     put_skipped(&d, root, m);
     put_code(&d, root, m);
-    put_warnings(&d, root, m, of_guest, no_guest);
-    cJSON_Delete(of_guest);
+    put_warnings(&d, root, m, of_guest.texts, no_guest);
+    hc_guest_warnings_finish(&of_guest);
     put_denials(&d, root, m);
     put_tools(&d, root, m);
     if (m->runs)

@@ -165,6 +165,17 @@ def test_tables_that_pandas_cannot_read_are_paths(scientific, here, name, conten
     assert warning.endswith(f"To read it: {read}"), warning
     assert result.stderr == f"hotcell: {warning}\n"
     assert "data" not in result.manifest["guest"]["columns"]
+    assert result.manifest["guest"]["warning_kinds"] == ["input"]
+
+
+def test_a_program_cannot_warn_in_the_name_of_an_input(scientific, here):
+    """The kind of a warning decides whether it is printed, and not its words."""
+    (here / "a.csv").write_bytes(b"")
+    text = "x is the path of the file, as pandas cannot read it as it is"
+    code = f"class Shown:\n def _repr_html_(self): return 'x' * (1 << 22)\nShown.__name__ = '{text}'\ndisplay(Shown())"
+    result = cells.run(code, "--input", f"data={here / 'a.csv'}", *MEMORY, tree=scientific)
+    assert result.manifest["guest"]["warning_kinds"] == ["input", "report"], result
+    assert result.stderr.count("hotcell: ") == 1 and "hotcell: guest: data is the path" in result.stderr, result
 
 
 def test_a_raw_input_is_a_path(scientific, here):
