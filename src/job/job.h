@@ -27,14 +27,14 @@ enum hc_input_format {
 #define HC_JOB_CHOICES 80 /* bytes of a list of choices */
 
 struct hc_input {
-    char *name;                  /* a Python identifier, not a keyword, not starting with an underscore */
+    char *name;                  /* hc_is_variable */
     char *path;                  /* path of the file on the host */
     enum hc_input_format format; /* how the program gets the file */
 };
 
 /* A variable of the program whose value the job returns. */
 struct hc_return {
-    char *name;         /* a Python identifier */
+    char *name;         /* a word or hc_is_variable */
     const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
 };
 

@@ -228,6 +228,19 @@ def test_variables_of_each_kind(base_tree, text, value):
     assert result.stdout == value + "\n", result
 
 
+def test_names_in_any_letters(base_tree, here):
+    (here / "a.txt").write_text("text")
+    result = cells.run("сумма = 数据 + _x\nprint(open(имя).read())", "--var", "数据=1", "--var", "_x=2", "--input", f"имя={here / 'a.txt'}",
+                       "--return", "сумма=json")
+    assert result.stdout == "text\n" and result.manifest["guest"]["returned"]["сумма"]["json"] == 3, result
+
+
+@pytest.mark.parametrize("name", ["__x", "class", "a b", "1数", "a\u202eb", "a\u2028b", "a\ufeff", "a\x85", "a-b", "", "数" * 22])
+def test_names_of_no_variable(base_tree, name):
+    result = cells.run("1", "--var", f"{name}=1")
+    assert result.status == 64 and len(result.stderr.splitlines()) == 1, result
+
+
 def test_many_variables(base_tree):
     result = cells.run("print(sum(globals()[f'a{i}'] for i in range(256)))",
                        *(word for i in range(256) for word in ("--var", f"a{i}={i}")))
