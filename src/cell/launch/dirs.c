@@ -181,9 +181,10 @@ static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
 static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const struct hc_dir *dir,
                     char **place, struct hc_error *err)
 {
-    if (dir->mode != HC_DIR_RO && dir->mode != HC_DIR_SCRATCH && l->run->policy->session)
+    if (dir->mode == HC_DIR_RW && l->run->policy->session)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "%s: a session gets directories only to read: give the mode ro", dir->host);
+                          "%s: a session writes to no directory of the host: give the mode cow, or ro",
+                          dir->host);
     if (open_dir(l, &d->from, dir, err) < 0)
         return -1;
     *place = choose_place(dir, &d->from);
