@@ -164,6 +164,8 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
     s->path = strdup(path);
     if (!s->path)
         return hc_fail(err, ENOMEM, "%s", path);
+    if (dir->volume) /* of the daemon's own state, and its sender's */
+        return 0;
     return hc_dir_refuse_hosts_own(path, s->fd, err) < 0 ? -1 : check_policy(l->run->policy, dir, path, err);
 }
 
@@ -215,14 +217,18 @@ static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_
         host = strdup(d->from.path);
     if (rc == 0 && !host)
         rc = hc_fail(err, ENOMEM, "%s", dir->host);
+    char *volume = rc == 0 && dir->volume ? strdup(dir->volume) : NULL;
+    if (rc == 0 && dir->volume && !volume)
+        rc = hc_fail(err, ENOMEM, "%s", dir->volume);
     if (rc < 0) {
         free(place);
+        free(host);
         hc_source_finish(&d->from);
-        return hc_ctx(err, "directory");
+        return dir->volume ? hc_ctx(err, "volume '%s'", dir->volume) : hc_ctx(err, "directory");
     }
     /* The manifest, which outlives the plan, owns both paths. */
-    l->m->dirs[l->m->dir_count++] =
-        (struct hc_manifest_dir){.host = host, .place = place, .mode = hc_dir_mode_name(dir->mode)};
+    l->m->dirs[l->m->dir_count++] = (struct hc_manifest_dir){
+        .host = host, .place = place, .mode = hc_dir_mode_name(dir->mode), .volume = volume};
     d->place = place;
     d->mode = dir->mode;
     l->plan.dir_count++;

@@ -182,6 +182,8 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
         hc_launch_warn(l->m, "what the program left under names of hotcell's own could not be renamed "
                              "(see skipped): hotcell did not write it");
     conclude_collected(l);
+    if (!l->sup.session)
+        hc_launch_keep_volumes(l);
     /* The results are partial if some were not collected, or if the job did not end well, but left files or
      * figures, or reported after a warning. */
     bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;
