@@ -93,7 +93,7 @@ static void say_warnings_of_inputs(const char *report)
     if (hc_guest_report_check(report, strlen(report), &all, &ignored) < 0)
         return;
     cJSON *text = all.texts ? all.texts->child : NULL;
-    for (const cJSON *kind = all.kinds ? all.kinds->child : NULL; kind && told < GUESTS_TOLD;
+    for (const cJSON *kind = all.kinds ? all.kinds->child : NULL; kind && text && told < GUESTS_TOLD;
          kind = kind->next, text = text->next) {
         if (strcmp(kind->valuestring, HC_WARNING_INPUT) != 0)
             continue;

@@ -695,7 +695,7 @@ def test_a_letter_is_read_by_who_knows_what_stands_in_it():
     ("数" * 40 + " + 1", {"数" * 40: 1}, 2, {}), ("for _ in 'ab': pass\n_", {"_": 5}, "b", {"_": 5}),
 ], ids=range(7))
 def test_names_in_any_letters_and_with_an_underscore(ask, code, g, value, after):
-    """S1.3: the names of the caller's variables."""
+    """The names of the caller's variables."""
     g = copy.deepcopy(g)
     assert ask(code, g) == value and {name: g[name] for name in after} == after
 
@@ -711,7 +711,7 @@ def test_what_is_no_data_has_no_name_with_an_underscore(ask, value):
     " capture_output=True, text=True).stdout", "import subprocess as sp\nsp.run(['echo', 'hi'], capture_output=True, text=True).stdout",
 ], ids=["import", "from", "as"])
 def test_code_imports_a_module_of_which_functions_are_allowed(ask, code):
-    """S3.16: allow({subprocess: [...]}). Nothing else of the module can be used, and no other module be imported."""
+    """allow({subprocess: [...]}). Nothing else of the module can be used, and no other module be imported."""
     with pytest.raises(PermissionError, match="Import of 'subprocess' is not allowed"):
         ask(code, {})
     allow({subprocess: ["run"]})
