@@ -115,6 +115,15 @@ def test_the_quota_is_of_all_volumes_together(daemon):
     assert set(volumes(daemon)) == {"one", "two", "three"}
 
 
+def test_a_volume_that_is_too_large_for_a_job(daemon):
+    """No error tells where volumes are on the host."""
+    run(daemon, "open('a', 'wb').write(b'x' * 200000)")
+    answer = daemon.post({"code": "1", "volumes": [{"name": "v", "place": "/data"}], "limits": {"output": "64K"}})
+    assert answer.status == 422 and answer.json["detail"].startswith("volume 'v': 'a': more than 64K to copy (limits.output"), answer
+    assert "hotcell-test" not in str(answer.json), "the state directory of tests"
+    assert volumes(daemon) == {"v": (200000, 1)}
+
+
 def test_nothing_but_files_and_directories_comes_in(daemon):
     """A cell makes no symbolic links and devices. What an administrator puts there is not followed on the host."""
     assert text(run(daemon, """

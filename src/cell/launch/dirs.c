@@ -256,8 +256,8 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < l->plan.dir_count; i++) {
         struct hc_source *s = &l->plan.dirs[i].from;
         struct stat st;
-        if (l->plan.dirs[i].mode == HC_DIR_SCRATCH)
-            continue; /* nothing of it is shown */
+        if (l->plan.dirs[i].mode == HC_DIR_SCRATCH || l->m->dirs[i].volume)
+            continue; /* nothing of it is shown; all users may read a volume's files */
         if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
             return -1;
         if (fstat(s->fd, &st) < 0)

@@ -44,7 +44,8 @@ static int copy_dirs(struct hc_launch *l, struct hc_error *err)
         .most_bytes = limits->output_bytes, .most_files = limits->output_files, .until = &until};
     for (size_t i = 0; i < l->plan.dir_count; i++)
         if (l->plan.dirs[i].mode == HC_DIR_COW && copy_dir(l, i, &c, err) < 0)
-            return hc_ctx(err, "directory %.200s", l->plan.dirs[i].from.path);
+            return l->m->dirs[i].volume ? hc_ctx(err, "volume '%s'", l->m->dirs[i].volume)
+                                        : hc_ctx(err, "directory %.200s", l->plan.dirs[i].from.path);
     return 0;
 }
 
