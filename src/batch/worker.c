@@ -19,9 +19,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-/* The defaults of hotcelld, with fewer interpreters: each may take 128 MiB. */
-static const struct hc_warm_rules warm_rules = {
-    .most = 4, .wanted = HC_WARM_WANTED, .cells = 1000, .age_ms = 3600 * 1000, .idle_ms = 3600 * 1000};
+/* The defaults of hotcelld, with fewer interpreters. */
+static const struct hc_warm_rules warm_rules = {.bytes = 4 * HC_WARM_LOADED_BYTES,
+                                                .wanted = HC_WARM_WANTED,
+                                                .cells = 1000,
+                                                .age_ms = 3600 * 1000,
+                                                .idle_ms = 3600 * 1000};
 
 /* ---- messages ---- */
 
@@ -189,13 +192,13 @@ static int write_manifest(struct item *it, struct hc_run *run, struct hc_manifes
 /* Assume that many jobs are like the first: start a zygote before running it. */
 static void start_first_zygote(struct run_tasks *w, const struct item *it)
 {
-    struct hc_warm_slot *slot;
+    struct hc_warm_use use;
     if (w->begun)
         return;
     w->begun = true;
     w->warm.rules.wanted = 1;
-    if (!hc_warm_take(&w->warm, &it->job, it->policy, &slot) && slot)
-        hc_warm_settle(&w->warm, slot, it->policy, 0);
+    if (!hc_warm_take(&w->warm, &it->job, it->policy, 0, &use))
+        hc_warm_settle(&w->warm, &use, it->policy, 0);
     w->warm.rules.wanted = HC_WARM_WANTED;
 }
 
@@ -420,8 +423,7 @@ static int run_task(struct run_tasks *w, int socket, const struct hc_batch_task 
     int rc = result < 0 ? -1 : hc_batch_send(socket, &answer, sizeof answer, result, err);
     /* The front does not wait for these steps. */
     hc_warm_reap_cell(&it.use);
-    if (it.use.slot)
-        hc_warm_settle(&w->warm, it.use.slot, it.policy, 0);
+    hc_warm_settle(&w->warm, &it.use, it.policy, 0);
     item_finish(&it);
     return rc;
 }

@@ -1,5 +1,9 @@
-/* warm.h - the warm cells of one worker: for each policy and tenant that came more than once lately, an
- * interpreter with its libraries loaded, and one cell of it that waits for the next job. */
+/* warm.h - the warm cells of one worker: interpreters with their libraries loaded, one for each policy and
+ * rung of its ladder (ladder.h) that came more than once lately; and for each of these and each tenant a cell
+ * that waits for the next job.
+ *
+ * A zygote serves the jobs of all tenants with the same policy, unless rules.apart. A cell is one tenant's.
+ */
 #ifndef HC_CELL_WARM_H
 #define HC_CELL_WARM_H
 
@@ -8,64 +12,91 @@
 #include "cell/warm_counts.h"
 #include "job/job.h"
 
-#define HC_WARM_MOST 8 /* most zygotes of a worker */
-/* Bytes of warm.memory (hotcelld.conf(5)) that a zygote with its cell counts for. */
-#define HC_WARM_BYTES (INT64_C(128) << 20)
+#define HC_WARM_ZYGOTES 24  /* most zygotes of a worker */
+#define HC_WARM_SLOTS   160 /* most kinds of jobs that a worker knows, each with at most one cell */
 
-struct hc_warm_slot {
-    char key[HC_SHA256_HEX];         /* hc_warm_key; "": the slot is free */
-    char tenant[72];                 /* name of the jobs' tenant; "": none */
-    struct hc_cached_policy *cached; /* the zygote's policy, a counted reference */
+/* Bytes of warm.memory (hotcelld.conf(5)) that zygotes and waiting cells count for: those that have loaded
+ * nothing, and those with libraries. */
+#define HC_WARM_PLAIN_BYTES       (INT64_C(8) << 20)
+#define HC_WARM_LOADED_BYTES      (INT64_C(80) << 20)
+#define HC_WARM_PLAIN_CELL_BYTES  (INT64_C(2) << 20)
+#define HC_WARM_LOADED_CELL_BYTES (INT64_C(12) << 20)
+
+/* An interpreter, and whether there shall be one. */
+struct hc_warm_zygote {
+    char key[HC_SHA256_HEX];         /* hc_cached_policy.zygote_key; "": the row is free */
+    size_t rung;                     /* rung of the policy's ladder */
+    struct hc_cached_policy *cached; /* the zygote's policy, a counted reference; NULL: not started */
     struct hc_zygote *zygote;        /* owned; NULL: not started */
-    struct hc_parked cell;           /* owned; the cell that waits, if any */
-    int64_t asked, last; /* number of jobs that asked for this slot, and when the last did (hc_mono_ms) */
+    int64_t asked, last; /* number of jobs that asked for it, and when the last did (hc_mono_ms) */
     int64_t started;     /* when the zygote was started (hc_mono_ms) */
     int failures;        /* failed attempts to make a zygote or cell, in a row */
     int64_t not_before;  /* after too many failures: when to try again (hc_mono_ms) */
+    bool crowded;        /* at the last attempt there was no room for it beside those that are in use */
+};
+
+/* One kind of jobs: those of a tenant that one zygote serves. */
+struct hc_warm_slot {
+    char key[HC_SHA256_HEX]; /* hc_warm_key; "": the slot is free */
+    char tenant[72];         /* name of the jobs' tenant; "": none */
+    int64_t weight;          /* the tenant's, as in struct hc_share */
+    size_t zygote;           /* index in hc_warm.zygotes of the zygote that makes its cells */
+    struct hc_parked cell;   /* owned; the cell that waits, if any */
+    int64_t last;            /* when a job last asked for this slot (hc_mono_ms) */
 };
 
 /* How many zygotes a worker has, and when each is started, replaced or ended. */
 #define HC_WARM_WANTED 2 /* usual value of hc_warm_rules.wanted */
 struct hc_warm_rules {
-    size_t most;             /* most zygotes; 0: every job is run cold */
-    int64_t wanted;          /* jobs that ask for the same cell before a zygote is started */
-    int64_t cells;           /* cells that a zygote makes before it is replaced */
+    int64_t bytes;  /* what zygotes and cells may count for; too little for one: every job is run cold */
+    int64_t wanted; /* jobs that ask for the same cell before a zygote is started */
+    int64_t cells;  /* cells that a zygote makes before it is replaced */
     int64_t age_ms, idle_ms; /* age at which a zygote is replaced; time without a job after which it ends */
+    bool apart;              /* no zygote serves two tenants */
 };
 
 struct hc_warm {
-    struct hc_warm_slot slots[HC_WARM_MOST]; /* the first rules.most are used */
-    struct hc_warm_rules rules;              /* rules of this worker */
-    struct hc_warm_counts counts;            /* counts of this worker */
+    struct hc_warm_zygote zygotes[HC_WARM_ZYGOTES];
+    struct hc_warm_slot slots[HC_WARM_SLOTS];
+    struct hc_warm_rules rules;   /* rules of this worker */
+    struct hc_warm_counts counts; /* counts of this worker */
 };
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 
-/* Take the waiting cell for this job and count it as used. NULL if there is none; the reason is counted.
- * `*slot` gets the slot of such cells (NULL: none). The caller finishes the cell (hc_parked_finish). */
-struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
-                               const struct hc_cached_policy *cached, struct hc_warm_slot **slot);
+/* The cell of one job. */
+struct hc_warm_use {
+    struct hc_warm_slot *slot;   /* slot of the cell that was used; NULL: none was */
+    struct hc_warm_slot *wanted; /* slot of the rung that the job needs; NULL: there is none */
+    struct hc_parked *cell;      /* the slot's; NULL: none */
+    bool warm;                   /* the job ran in a warm cell */
+};
 
-/* To be called after a job, when its answer has gone out: make the next cell wait in `slot`, and start a
- * zygote first if enough jobs asked for one. `weight` is the tenant's. The zygote takes a reference to
- * `cached`. */
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *slot, struct hc_cached_policy *cached,
+/* Take the waiting cell for this job and count it as used: one of the rung that the job needs or, if none of
+ * it waits, of another rung; or one that the zygote makes now. NULL if there is none; the reason is counted.
+ * `weight` is the tenant's. The caller finishes the cell (hc_parked_finish). */
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, struct hc_cached_policy *cached,
+                               int64_t weight, struct hc_warm_use *use);
+
+/* To be called after a job, when its answer has gone out: make the next cells wait in the slots of `use`, and
+ * start a zygote first if enough jobs asked for one. `weight` is the tenant's. The zygote takes a reference
+ * to `cached`. */
+void hc_warm_settle(struct hc_warm *w, const struct hc_warm_use *use, struct hc_cached_policy *cached,
                     int64_t weight);
 
 /* Run one job in a warm cell, or in a cell built for it if none waits, or if the warm cell fails (say, it
  * was killed) before the program began. Parameters and result as for hc_run; `parked` and `warm_key` of
  * `run` are set here. The used cell may still be dying afterwards: send the answer first, then call
  * hc_warm_reap_cell, which waits for it, then hc_warm_settle. */
-struct hc_warm_use {
-    struct hc_warm_slot *slot; /* holds the cells of such jobs; NULL: there is no slot */
-    struct hc_parked *cell;    /* the slot's; NULL: none */
-    bool warm;                 /* the job ran in a warm cell */
-};
 struct hc_run;
 struct hc_manifest;
-int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *cached,
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, struct hc_cached_policy *cached,
                 struct hc_run *run, struct hc_manifest *m, struct hc_error *err);
 void hc_warm_reap_cell(struct hc_warm_use *use);
+
+/* Where a processor is idle: have one more of the cells that wait prepare for its job (hc_parked_prepare).
+ * False: all that are likely to be used soon have been told. */
+bool hc_warm_prepare(struct hc_warm *w);
 
 /* Replace cells that have waited for too long, and end zygotes that no job asked for lately. */
 void hc_warm_refresh(struct hc_warm *w);

@@ -12,6 +12,7 @@ enum hc_cold {
     HC_COLD_NONE,   /* no cell waits: the last one has not been replaced yet, or is too old */
     HC_COLD_PAUSED, /* no cell is made for a while, after failures */
     HC_COLD_DIED,   /* the cell that waited had died */
+    HC_COLD_FULL,   /* there is no room for its interpreter beside those that are in use */
     HC_COLD_FAILED, /* the cell that waited failed before the program began */
     HC_COLD_REASONS,
 };
@@ -19,8 +20,9 @@ enum hc_cold {
 /* Counts since the worker started, except `zygotes` and `cells`. */
 struct hc_warm_counts {
     int64_t zygotes, cells; /* that exist now; cells: those that wait */
-    /* Recycled: replaced for their cells, age or tree; idle: ended for lack of jobs. */
-    int64_t zygotes_started, zygotes_failed, zygotes_died, zygotes_recycled, zygotes_idle;
+    /* Recycled: replaced for their cells, age or tree; idle: ended for lack of jobs;
+     * evicted: so was one that another needed the room of. */
+    int64_t zygotes_started, zygotes_failed, zygotes_died, zygotes_recycled, zygotes_idle, zygotes_evicted;
     /* Used: given to a job; expired: ended unused, with their zygote or too old. */
     int64_t cells_made, cells_failed, cells_used, cells_died, cells_expired;
     int64_t cells_early;           /* used cells whose job was answered before their processes were gone */

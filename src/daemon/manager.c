@@ -116,11 +116,12 @@ static struct hc_warm_rules warm_rules(const struct manager *k)
 {
     const struct hc_config *c = k->config;
     return (struct hc_warm_rules){
-        .most = (size_t)(c->warm_memory / HC_WARM_BYTES / (int64_t)k->worker_count),
+        .bytes = c->warm_memory / (int64_t)k->worker_count,
         .wanted = HC_WARM_WANTED,
         .cells = c->warm_cells,
         .age_ms = c->warm_age_ms,
         .idle_ms = c->warm_idle_ms,
+        .apart = c->warm_apart,
     };
 }
 

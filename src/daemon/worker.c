@@ -23,6 +23,7 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
+#define IDLE_MS     2 /* milliseconds without an order after which a worker has waiting cells prepare for one */
 #define REFRESH_MS  10000              /* ms between checks of waiting cells */
 #define FIGURE_KEPT (2 << 20)          /* most bytes of a figure that is sent to the front */
 #define MAX_BODY    ((size_t)16 << 30) /* most bytes of a request; the configuration sets a lower limit */
@@ -351,8 +352,7 @@ static int serve_job(struct worker *me, struct hc_message *order, int fds[HC_RUN
     /* The client has its answer already. The front is told when this is done; until then it prefers other
      * workers. */
     hc_warm_reap_cell(&w.use);
-    if (w.use.slot)
-        hc_warm_settle(&me->warm, w.use.slot, w.cached_policy, order->weight);
+    hc_warm_settle(&me->warm, &w.use, w.cached_policy, order->weight);
     work_finish(&w);
     return rc < 0 ? -1 : say_idle(me, err);
 }
@@ -437,7 +437,9 @@ static int next_message(struct worker *me, struct hc_message *order, int fds[HC_
                         struct hc_error *err)
 {
     struct pollfd on = {.fd = me->channel, .events = POLLIN};
-    while (me->warm.rules.most && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
+    while (poll(&on, 1, IDLE_MS) == 0 && hc_warm_prepare(&me->warm))
+        ;
+    while (me->warm.rules.bytes && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
         drop_changed_trees(me);
         hc_warm_refresh(&me->warm);
         if (memcmp(&me->reported, &me->warm.counts, sizeof me->reported) != 0 && say_idle(me, err) < 0)

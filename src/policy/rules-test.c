@@ -94,6 +94,27 @@ static void lists_replace_and_lists_with_a_plus_add(void **state)
     effective(shelf, "takes away", "{\"imports\":{}}");
 }
 
+static void a_ladder_takes_the_place_of_one_interpreter(void **state)
+{
+    const struct shelf shelf[] = {
+        {"one", "{\"warm\": {\"imports\": [\"a\"], \"code\": \"1\", \"sample\": \"2\", \"each\": true}}"},
+        {"ladder",
+         "{\"extends\": \"one\", \"warm\": {\"ladder\": [{\"imports\": [\"b\"]}, {\"code\": \"3\"}]}}"},
+        {"one again", "{\"extends\": \"ladder\", \"warm\": {\"code\": \"4\"}}"},
+        {"none", "{\"extends\": \"ladder\", \"warm\": {\"ladder\": null}}"},
+        {NULL, NULL},
+    };
+    (void)state;
+    effective(shelf, "ladder",
+              "{\"warm\":{\"each\":true,\"ladder\":[{\"imports\":[\"b\"]},{\"code\":\"3\"}]}}");
+    effective(shelf, "one again", "{\"warm\":{\"each\":true,\"code\":\"4\"}}");
+    effective(shelf, "none", "{\"warm\":{\"each\":true}}");
+    refused("{\"warm\": {\"ladder\": [], \"code\": \"1\"}}",
+            "p:1:25: warm.code: not beside warm.ladder, whose rows have their own");
+    refused("{\"warm\": {\"ladder\": [{\"code\": 1}]}}",
+            "p:1:31: ladder.code: expected a string, got a number");
+}
+
 static void maps_are_merged(void **state)
 {
     const struct shelf shelf[] = {
@@ -204,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_consistent),
         cmocka_unit_test(lists_replace_and_lists_with_a_plus_add),
+        cmocka_unit_test(a_ladder_takes_the_place_of_one_interpreter),
         cmocka_unit_test(maps_are_merged),
         cmocka_unit_test(an_effective_policy_reads_back_as_itself),
         cmocka_unit_test(the_shim_is_told_what_concerns_it),

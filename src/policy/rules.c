@@ -247,6 +247,8 @@ static int check_field(const struct place *at, const struct hc_rule_field *f, co
         return check_choice(&field, node, f->choices, err);
     case HC_RULE_NAMES:
         return check_names(&field, node, f->choices, err);
+    case HC_RULE_CODE:
+        return check_text(&field, node, MAX_CODE, err);
     default:
         return check_text(&field, node, MAX_TEXT, err);
     }
@@ -386,6 +388,25 @@ static int set_key(cJSON *to, const struct hc_json *j, const char *section, cons
     return hc_fail(err, ENOMEM, "%s", section);
 }
 
+/* A ladder stands for warm.imports, warm.code and warm.sample: a policy that sets one of the two kinds does
+ * not inherit the other. */
+static int settle_ladder(cJSON *to, const struct hc_json *j, const cJSON *section, struct hc_error *err)
+{
+    static const char *const single[] = {"imports", "imports+", "code", "sample"};
+    const bool ladder = cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(section, "ladder"));
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(section, single[i]);
+        if (ladder && other)
+            return hc_json_fail(j, other, true, err,
+                                "warm.%s: not beside warm.ladder, whose rows have their own", single[i]);
+        if (ladder)
+            cJSON_DeleteItemFromObjectCaseSensitive(to, single[i]);
+        if (other)
+            cJSON_DeleteItemFromObjectCaseSensitive(to, "ladder");
+    }
+    return 0;
+}
+
 int hc_rules_set(cJSON **rules, const struct hc_json *j, const cJSON *section, struct hc_error *err)
 {
     if (!cJSON_IsObject(section))
@@ -402,6 +423,8 @@ int hc_rules_set(cJSON **rules, const struct hc_json *j, const cJSON *section, s
         if (set_key(to, j, section->string, node, err) < 0)
             return hc_exit_as(err, HC_EXIT_CONFIG);
     }
+    if (strcmp(section->string, "warm") == 0 && settle_ladder(to, j, section, err) < 0)
+        return hc_exit_as(err, HC_EXIT_CONFIG);
     return 0;
 }
 

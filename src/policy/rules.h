@@ -31,7 +31,7 @@ enum hc_rule_kind {
 /* A member of the objects of a HC_RULE_ROWS. */
 struct hc_rule_field {
     const char *name;           /* name of the member */
-    enum hc_rule_kind kind;     /* BOOL, TEXT, CHOICE or NAMES */
+    enum hc_rule_kind kind;     /* BOOL, TEXT, CODE, CHOICE or NAMES */
     bool required;              /* each object must have the member */
     const char *const *choices; /* values that are allowed, NULL-terminated; NULL: any */
 };

@@ -30,6 +30,12 @@ static const struct hc_rule_field redact_fields[] = {
     {NULL, HC_RULE_TEXT, false, NULL},
 };
 
+static const struct hc_rule_field ladder_fields[] = {
+    {"imports", HC_RULE_NAMES, false, NULL}, {"code", HC_RULE_CODE, false, NULL},
+    {"sample", HC_RULE_CODE, false, NULL},   {"words", HC_RULE_NAMES, false, NULL},
+    {NULL, HC_RULE_TEXT, false, NULL},
+};
+
 /* clang-format off */
 const struct hc_rule hc_rules[] = {
     {"imports", "allow", HC_RULE_NAMES, true, 0, NULL, NULL,
@@ -169,7 +175,11 @@ const struct hc_rule hc_rules[] = {
      "Whether each cell runs warm.code once more before it waits for its job: jobs are then faster, and cells need more memory."},
     {"warm", "sample", HC_RULE_CODE, false, 0, NULL, NULL,
      "A program like those of the jobs. It runs once, in a copy of the zygote that is thrown away, to learn which memory jobs "
-     "write to; later cells get their own copy of that memory before they wait."},
+     "write to; later cells get their own copy of that memory while they wait."},
+    {"warm", "ladder", HC_RULE_ROWS, false, 0, NULL, ladder_fields,
+     "Several zygotes instead of one, from the smallest to the largest: each has the \"imports\" and \"code\" of its own row and of the rows before, and "
+     "its own \"sample\". A job gets a cell of the first that has all modules and \"words\" that the program's text names, or of the last if the program imports a "
+     "module that is in none and not in the standard library. It must make no difference to programs which of them they get."},
     {"figures", "formats", HC_RULE_NAMES, false, 0, formats, NULL,
      "File formats of matplotlib's figures; each figure is saved once in each format. Default: \"png\"."},
     {"figures", "plotly", HC_RULE_NAMES, false, 0, plotly_formats, NULL,

@@ -8,6 +8,7 @@
 #include "shim/prefault.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,9 +24,10 @@
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */
 #endif
 
-#define PAGE            4096UL /* bytes of a page */
-#define MAX_RANGES      2048   /* most ranges in the list */
-#define PAGEMAP_ENTRIES 512    /* entries of the pagemap read at a time */
+#define PAGE            4096UL      /* bytes of a page */
+#define MAX_RANGES      2048        /* most ranges in the list */
+#define PAGEMAP_ENTRIES 512         /* entries of the pagemap read at a time */
+#define MOST_AT_ONCE    (64 * PAGE) /* bytes to copy before the next look whether the job is there */
 #define FAULT_AROUND                                                                                         \
     0x10000UL /* bytes, aligned, of one mapping of a file that the kernel maps at a fault                    \
                */
@@ -162,12 +164,35 @@ void hc_prefault_receive(int in)
     drop_unmapped_ranges();
 }
 
-void hc_prefault(void)
+/* Has `fd` something to read, or is its other end gone? */
+static bool is_readable(int fd)
 {
-    for (const struct range *r = ranges; r < ranges + range_count; r++) {
-        if (r->from & 1)
-            (void)*(const volatile char *)(r->from - 1);
-        else
-            (void)madvise((void *)r->from, r->to - r->from, MADV_POPULATE_WRITE);
+    struct pollfd on = {.fd = fd, .events = POLLIN};
+    return poll(&on, 1, 0) != 0;
+}
+
+/* Makes copies of at most MOST_AT_ONCE bytes from `from` on, or reads the range's one byte. Returns the
+ * address of the end of what it did. */
+static uintptr_t touch(uintptr_t from, const struct range *r)
+{
+    if (r->from & 1) {
+        (void)*(const volatile char *)(r->from - 1);
+        return r->to;
     }
+    size_t bytes = MIN(r->to - from, MOST_AT_ONCE);
+    (void)madvise((void *)from, bytes, MADV_POPULATE_WRITE);
+    return from + bytes;
+}
+
+void hc_prefault_until(int fd)
+{
+    size_t done = 0; /* bytes since the last look at `fd` */
+    for (const struct range *r = ranges; r < ranges + range_count; r++)
+        for (uintptr_t from = r->from, to; from < r->to; from = to) {
+            to = touch(from, r);
+            done += r->from & 1 ? PAGE : to - from;
+            if (done >= MOST_AT_ONCE && is_readable(fd))
+                return;
+            done %= MOST_AT_ONCE;
+        }
 }

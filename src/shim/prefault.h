@@ -12,8 +12,8 @@ void hc_prefault_send(int pagemap, int out);
 /* Receives the trial's list from the socket `in`; without one the list is empty. Called in its parent. */
 void hc_prefault_receive(int in);
 
-/* Makes copies of all pages in the list. Called in each later copy of the parent, which must not have
- * unmapped anything since it received the list. */
-void hc_prefault(void);
+/* In a later copy of the parent, which must not have unmapped anything since it received the list: makes
+ * copies of the pages in the list, until `fd` becomes readable. */
+void hc_prefault_until(int fd);
 
 #endif

@@ -77,7 +77,6 @@ static void call_warm(const char *function, const struct hc_handover *zygote)
 static void renew_copy(const struct hc_handover *zygote, pid_t parent)
 {
     struct hc_error err;
-    hc_prefault();
     if (hc_copyable_reopen(&open_files, &err) < 0)
         hc_fail_shim(&err);
     hc_copyable_reseed();
@@ -99,6 +98,8 @@ static _Noreturn void wait_for_job(const struct hc_handover *zygote)
     close(HC_FD_HANDOVER);
     /* no other process of the cell has it open: the launcher sees that the cell is parked */
     close(HC_FD_SYNC);
+    while (hc_wire_await_prepare(HC_FD_CONTROL))
+        hc_prefault_until(HC_FD_CONTROL);
     int input, fd = hc_wire_await_job(HC_FD_CONTROL, &input, &err);
     if (fd < 0)
         _exit(HC_EXIT_INTERNAL); /* the launcher is gone */

@@ -157,6 +157,7 @@ static void conversations(void **state)
         {"two rejections", {READY, REJECTED, BAD_REJECTED}, NULL},
         {"the launcher's own frame", {REFUSED(HC_FRAME_GO, LAST, "")}, NULL},
         {"a job, which only the launcher gives", {REFUSED(HC_FRAME_JOB, LAST, "")}, NULL},
+        {"an order to prepare", {REFUSED(HC_FRAME_PREPARE, LAST, "")}, NULL},
         {"another message inside a report", {READY, RUN, BEGIN("{"), BAD_REJECTED}, NULL},
         {"a rejection that is never finished, then run",
          {READY, {HC_FRAME_REJECTED, 0, "{", 0}, BAD_RUN},

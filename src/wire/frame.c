@@ -21,6 +21,7 @@ static const struct frame {
 } frames[HC_FRAME_TYPES] = {
     [HC_FRAME_GO] = {"go", .word = HC_FROM_LAUNCHER},
     [HC_FRAME_JOB] = {"job", .word = HC_FROM_LAUNCHER},
+    [HC_FRAME_PREPARE] = {"prepare", .word = HC_FROM_LAUNCHER},
     [HC_FRAME_NEXT] = {"next", .word = HC_FROM_LAUNCHER},
     [HC_FRAME_TOOL_RESULT] = {"tool result", HC_FROM_LAUNCHER, .payload = true},
 

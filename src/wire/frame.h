@@ -62,6 +62,9 @@ enum hc_frame_type {
     /* JSON {"prompt"}: the program of an interactive run calls input(), and waits for a line of its standard
      * input. Between RUN and REPORT, any number of times. */
     HC_FRAME_INPUT = 18,
+    /* Launcher to a shim that waits for its job: processors are idle, so it shall copy the pages that jobs
+     * write to; no payload, no answer. */
+    HC_FRAME_PREPARE = 19,
     HC_FRAME_TYPES
 };
 

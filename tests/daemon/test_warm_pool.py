@@ -4,6 +4,8 @@ import os
 import re
 import signal
 
+import pytest
+
 import cells
 import daemons
 
@@ -56,11 +58,71 @@ def test_why_a_job_was_cold_is_counted(user):
         os.kill(waiting, signal.SIGKILL)
         cells.wait_until("its end", lambda: not d.children(zygote))
         run(d, 1)
-        cells.wait_until("it is counted", lambda: d.warm_counts()[cold("died")] == 1)
+        cells.wait_until("it is counted", lambda: d.warm_counts()[ended("cells", "died")] == 1)
         now = d.warm_counts()
-        assert (now[cold("new")], now[cold("job")], now["jobs_warm_total"]) == (2, 1, 0)
+        assert (now[cold("new")], now[cold("job")], now["jobs_warm_total"]) == (2, 1, 1)  # the interpreter made another cell
         assert d.end() == 0
     with daemons.Daemon(user, config={"workers": 1, "warm": {"memory": 0}}) as d:
         run(d, 1)
         cells.wait_until("it is counted", lambda: d.warm_counts()[cold("off")] == 1)
+        assert d.end() == 0
+
+
+NAMES = "print([name for name in ('num' + 'py', 'pan' + 'das', 'matplot' + 'lib') if name in sys.modules])"
+
+
+def loaded(d, text):
+    """Which libraries a program found loaded, of the policy "default" in the tree "scientific"."""
+    answer = d.post({"code": f"import sys\n{NAMES}\n{text}", "tree": "scientific"}).json
+    assert answer["status"] == "ok", answer
+    return answer["stdout"]["text"]
+
+
+def test_a_program_gets_an_interpreter_that_has_what_its_text_names(scientific, user):  # pylint: disable=unused-argument
+    with daemons.Daemon(user, config={"workers": 1, "warm": {"memory": "1G"}}) as d:
+        programs = {"pass": "[]\n", "import pandas": "['numpy', 'pandas']\n", "import matplotlib": "['numpy', 'pandas', 'matplotlib']\n"}
+        for text in programs:
+            for _ in range(3):
+                loaded(d, text)
+        assert {text: loaded(d, text) for text in programs} == programs
+        cells.wait_until("three cells that wait", lambda: d.warm_counts()["warm_cells"] == 3)
+        assert d.warm_counts()["warm_zygotes"] == 3
+        assert d.end() == 0
+
+
+def test_a_larger_interpreter_serves_all_where_there_is_room_for_one(scientific, user):  # pylint: disable=unused-argument
+    with daemons.Daemon(user, config={"workers": 1, "warm": {"memory": "100M"}}) as d:
+        for text in ("import pandas", "import matplotlib"):
+            for _ in range(3):
+                loaded(d, text)
+        cells.wait_until("the second interpreter", lambda: d.warm_counts()[ended("zygotes", "evicted")] == 1)
+        assert loaded(d, "import pandas") == "['numpy', 'pandas', 'matplotlib']\n"
+        assert d.warm_counts()["warm_zygotes"] == 1
+        assert d.end() == 0
+
+
+def test_an_interpreter_in_use_does_not_give_way_to_another(user):
+    """With room for one, it would be started anew for each job of two kinds that come in turn."""
+    kinds = [{"code": "1"}, {"code": "1", "limits": {"memory": "300M"}}]
+    with daemons.Daemon(user, config={"workers": 1, "warm": {"memory": "12M"}}) as d:
+        run(d, 3)
+        cells.wait_until("a cell that waits", lambda: d.warm_counts()["warm_cells"] == 1)
+        for _ in range(4):
+            for kind in kinds:
+                assert d.post(kind).json["status"] == "ok"
+        cells.wait_until("it is counted", lambda: d.warm_counts()[cold("full")] >= 2)
+        now = d.warm_counts()
+        assert (now["warm_zygotes_started_total"], now[ended("zygotes", "evicted")], now["jobs_warm_total"]) == (1, 0, 5)
+        assert d.end() == 0
+
+
+@pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who can be two tenants")
+@pytest.mark.parametrize("interpreters, count", [("shared", 1), ("apart", 2)])
+def test_tenants_share_an_interpreter_unless_the_operator_forbids_it(interpreters, count):
+    with daemons.Daemon(config={"workers": 1, "socket": {"mode": "0666"}, "warm": {"interpreters": interpreters}}) as d:
+        for _ in range(3):
+            for uid in (61601, 61602):
+                assert d.post("1", uid=uid).json["status"] == "ok"
+        cells.wait_until("a cell for each", lambda: d.warm_counts()["warm_cells"] == 2)
+        assert d.warm_counts()["warm_zygotes"] == count
         assert d.end() == 0

@@ -28,18 +28,19 @@ def request(spec, **headers):
 
 
 class Crowd:
-    def __init__(self, path, payload, connections, uid=None):
-        self.path, self.payload, self.uid = str(path), payload, uid
+    def __init__(self, path, payload, connections, uid=None, uids=None):
+        """With `uids`, one connection for each of these users, as they are told to the daemon."""
+        self.path, self.payload = str(path), payload
         self.selector = selectors.DefaultSelector()
-        for _ in range(connections):
-            self.selector.register(self.connect(), selectors.EVENT_READ, {"got": b"", "sent": 0.0})
+        for user in uids or [uid] * connections:
+            self.selector.register(self.connect(user), selectors.EVENT_READ, {"got": b"", "sent": 0.0})
 
-    def connect(self):
+    def connect(self, uid):
         s = socket.socket(socket.AF_UNIX)
-        if self.uid is None:
+        if uid is None:
             s.connect(self.path)
             return s
-        os.setresuid(-1, self.uid, -1)
+        os.setresuid(-1, uid, -1)
         try:
             s.connect(self.path)
         finally:

@@ -47,7 +47,16 @@ static int prepare(struct family *f, const char *spec, struct hc_error *err)
     for (size_t i = 0; i < f->job.override_count; i++)
         if (hc_option_set(&f->policy, f->job.overrides[i].opt, f->job.overrides[i].text, err) < 0)
             return -1;
-    return hc_zygote_start(&f->zygote, &f->policy, f->job.tenant, 0, err);
+    return hc_zygote_start(&f->zygote, &f->policy, HC_ZYGOTE_TOP, err);
+}
+
+static int park(struct family *f, struct hc_parked *out, struct hc_error *err)
+{
+    char key[HC_SHA256_HEX];
+    const struct hc_zygote_heir heir = {.key = key};
+    if (hc_warm_key(&f->policy, f->job.tenant, key, err) < 0)
+        return -1;
+    return hc_zygote_park(f->zygote, &heir, out, err);
 }
 
 static void finish(struct family *f)
@@ -246,7 +255,7 @@ static int park_and_run(struct family *f, int count, runner *run_them, struct hc
     for (int i = 0; i < MOST; i++)
         hc_parked_init(&cells[i]);
     for (int i = 0; rc == 0 && i < count; i++)
-        rc = hc_zygote_park(f->zygote, &cells[i], err);
+        rc = park(f, &cells[i], err);
     for (int i = 0; rc == 0 && i < count; i++)
         (void)printf("%s%d", i ? ", " : "[", cells[i].pid);
     (void)printf("]\n");
@@ -289,7 +298,7 @@ static int bench(struct family *f, int count, struct hc_error *err)
     for (int i = 0; i < count; i++) {
         struct hc_parked p;
         int64_t begun = hc_now_us();
-        if (hc_zygote_park(f->zygote, &p, err) < 0)
+        if (park(f, &p, err) < 0)
             return -1;
         int64_t parked = hc_now_us();
         long kb = pss_of(p.pid);

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+from pathlib import Path
 
 import cells
 import hostile
@@ -244,13 +245,14 @@ faults() - before
 """
 
 
-def count_frame_faults(**sample):
-    policy = {"extends": "default", "warm": {"imports": ["pandas"], **sample}}
+def count_frame_faults(sample):
+    policy = {"extends": "default", "warm": {"imports": ["pandas"], "sample": sample}}
     return int(run_warm(FRAME, policy=policy, tree="scientific").manifest["guest"]["value"]["text/plain"])
 
 
 def test_the_sample_of_the_default_policy_makes_a_frame_its_value(scientific, warm):  # pylint: disable=unused-argument
-    shown, only_printed = count_frame_faults(), count_frame_faults(sample="import pandas\nprint(pandas.DataFrame({'number': [1], 'text': ['a']}))")
+    shipped = json.loads((Path(__file__).parents[2] / "policies/default.json").read_text(encoding="utf-8"))["warm"]["ladder"][1]["sample"]
+    shown, only_printed = count_frame_faults(shipped), count_frame_faults("import pandas\nprint(pandas.DataFrame({'number': [1], 'text': ['a']}))")
     assert only_printed > 2 * shown, (only_printed, shown)
 
 

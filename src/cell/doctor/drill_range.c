@@ -154,9 +154,9 @@ static int get_cell(const struct hc_range *g, struct hc_ground *ground, struct h
 {
     if (!is_warm(g, ground))
         return 0;
-    if (!ground->zygote && hc_zygote_start(&ground->zygote, &ground->policy, NULL, 0, err) < 0)
+    if (!ground->zygote && hc_zygote_start(&ground->zygote, &ground->policy, HC_ZYGOTE_TOP, err) < 0)
         return -1;
-    return hc_zygote_park(ground->zygote, out, err);
+    return hc_zygote_park(ground->zygote, NULL, out, err);
 }
 
 static int run_job(struct hc_range *g, struct hc_ground *ground, const struct hc_job *job,

@@ -104,6 +104,8 @@ static const struct evidence ROWS[] = {
     {"a program that was warned of its time, and failed", HC_STATUS_TIMEOUT,
      "ran longer than 1500ms (limits.timeout), and ended after the TimeoutError", .warned = HC_WARNED_TIME,
      .value = 1},
+    {"a program that was refused processes, went on, and was warned of its time", HC_STATUS_TIMEOUT,
+     "ended after the TimeoutError", .warned = HC_WARNED_TIME, .value = 1, .tasks_peak = PIDS},
     {"a program that was warned of its time, and ended well", HC_STATUS_OK, "", .warned = HC_WARNED_TIME,
      .report = REPORT},
     {"a program that was warned of its memory, and failed of it", HC_STATUS_MEMORY, "nearly used up",

@@ -171,7 +171,9 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     bool failed = !l->sup.exit_known || by_signal || l->sup.exit.status != 0;
-    if (failed && !l->m->rejection.set &&
+    bool timed_out =
+        l->sup.exit_known && l->sup.warned == HC_WARNED_TIME; /* it went on without more processes */
+    if (failed && !timed_out && !l->m->rejection.set &&
         (pids_refused(&l->used, limits) || l->sup.tasks_peak >= limits->pids)) {
         hc_launch_conclude(l->m, HC_STATUS_PIDS,
                            "wanted more than %lld processes and threads (limits.pids), and failed",

@@ -51,6 +51,13 @@ void hc_parked_finish(struct hc_parked *p)
     p->pid = 0;
 }
 
+void hc_parked_prepare(struct hc_parked *p)
+{
+    const struct hc_frame_head head = {.type = HC_FRAME_PREPARE, .flags = HC_FRAME_LAST};
+    p->prepared = true;
+    (void)send(p->fds[HC_PARKED_CONTROL], &head, sizeof head, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 bool hc_parked_alive(const struct hc_parked *p)
 {
     struct pollfd ended = {.fd = p->fds[HC_PARKED_PIDFD], .events = POLLIN};

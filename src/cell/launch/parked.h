@@ -42,6 +42,7 @@ struct hc_parked {
     int fds[HC_PARKED_FDS]; /* owned; -1: not open */
     struct hc_cgroup cgroup; /* owned, fd -1: none; its limits were set before the cell was in it */
     bool io;                 /* the cgroup has limits of io */
+    bool prepared;           /* hc_parked_prepare was called */
     char no_cgroup[200];     /* why there is no cgroup */
 };
 
@@ -54,6 +55,10 @@ int hc_warm_key(const struct hc_policy *policy, const char *tenant, char key[HC_
  * a word or two, static. `key` is the hc_warm_key of job and policy; NULL: compute it. */
 bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const struct hc_policy *policy,
                     const char *key, const char **why);
+
+/* Have the cell copy the pages that jobs write to, which takes some milliseconds, so that its job need not.
+ * It stops when its job comes. To be called where a processor would be idle. */
+void hc_parked_prepare(struct hc_parked *p);
 
 /* Whether the cell still waits. */
 bool hc_parked_alive(const struct hc_parked *p);

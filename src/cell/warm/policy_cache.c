@@ -167,6 +167,8 @@ static int hash_policy(struct hc_cached_policy *k, const struct hc_job *job, str
     if (hc_policy_hash(&k->policy, k->policy_hash, err) < 0)
         return -1;
     hc_policy_keep(&k->policy, k->policy_hash, job->tenant);
+    if (hc_warm_key(&k->policy, NULL, k->zygote_key, err) < 0)
+        return -1;
     return hc_warm_key(&k->policy, job->tenant, k->warm_key, err);
 }
 

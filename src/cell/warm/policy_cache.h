@@ -10,7 +10,7 @@
 #include "policy/policy.h"
 #include "policy/tighten.h"
 
-#define HC_POLICY_CACHE_MAX 16 /* most policies in the cache */
+#define HC_POLICY_CACHE_MAX 160 /* most policies in the cache, which are apart for each tenant */
 
 struct hc_cached_policy {
     struct hc_policy policy;         /* the job's overrides and tools applied */
@@ -18,6 +18,7 @@ struct hc_cached_policy {
     /* Highest limits that the job's sender may ask for; empty: no client sent the job. */
     struct hc_ceiling ceiling;
     char warm_key[HC_SHA256_HEX];           /* hc_warm_key of `policy` and the job's tenant */
+    char zygote_key[HC_SHA256_HEX];         /* hc_warm_key of `policy` alone */
     struct hc_cached_policy_origin *origin; /* the files and the job that it was made from; owned */
     size_t holders;                         /* number of references, the cache's among them */
     uint64_t used;                          /* when last used: the value of hc_policy_cache.jobs then */

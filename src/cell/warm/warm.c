@@ -1,14 +1,20 @@
 #include "cell/warm.h"
 
-#include "base/log.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "cell/run.h"
+#include "policy/ladder.h"
 
 #include <poll.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define PAUSE_MS 60000 /* ms of the pause after FAILURES failures in a row */
 #define FAILURES 2     /* failures in a row before a pause */
+
+/* ms after its last job for which a zygote is in use: it does not give way to another. Starting one takes a
+ * second of processor time, and two that gave way to each other would take it for every job. */
+#define IN_USE_MS 10000
 
 /* Age in us at which a waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
@@ -16,11 +22,11 @@
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
 {
     *w = (struct hc_warm){.rules = *rules};
-    if (w->rules.most > HC_WARM_MOST)
-        w->rules.most = HC_WARM_MOST;
-    for (size_t i = 0; i < HC_WARM_MOST; i++)
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
         hc_parked_init(&w->slots[i].cell);
 }
+
+/* ---- ends ---- */
 
 static void drop_cell(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
 {
@@ -32,36 +38,249 @@ static void drop_cell(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
     hc_parked_init(&s->cell);
 }
 
-/* Stop the slot's zygote and cell, and count the zygote in the counter `*why`. The slot keeps its number of
- * requests. */
-static void stop_zygote(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
+static struct hc_warm_zygote *zygote_of(struct hc_warm *w, const struct hc_warm_slot *s)
 {
-    drop_cell(w, s, &w->counts.cells_expired);
-    if (!s->zygote)
+    return &w->zygotes[s->zygote];
+}
+
+/* Stop the zygote with its cells, and count it in the counter `*why`. Its row keeps its number of requests.
+ */
+static void stop_zygote(struct hc_warm *w, struct hc_warm_zygote *z, int64_t *why)
+{
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+        if (w->slots[i].key[0] && zygote_of(w, &w->slots[i]) == z)
+            drop_cell(w, &w->slots[i], &w->counts.cells_expired);
+    if (!z->zygote)
         return;
-    hc_zygote_stop(s->zygote);
-    hc_policy_cache_drop(s->cached);
-    s->cached = NULL;
-    s->zygote = NULL;
+    hc_zygote_stop(z->zygote);
+    hc_policy_cache_drop(z->cached);
+    z->cached = NULL;
+    z->zygote = NULL;
     w->counts.zygotes--;
     ++*why;
 }
 
-/* The slot of this key, or a free one, or the least recently used one, which is emptied. */
-static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const char *tenant)
+/* ---- room ---- */
+
+/* Bytes that the zygote for these rules counts for at this rung, and a cell of it. */
+static int64_t zygote_bytes(const struct hc_cached_policy *cached, size_t rung)
 {
-    struct hc_warm_slot *oldest = &w->slots[0];
-    for (size_t i = 0; i < w->rules.most; i++) {
-        if (strcmp(w->slots[i].key, key) == 0)
-            return &w->slots[i];
-        if (w->slots[i].last < oldest->last)
+    return hc_ladder_loads(cached->policy.rules, rung) ? HC_WARM_LOADED_BYTES : HC_WARM_PLAIN_BYTES;
+}
+
+static int64_t cell_bytes(const struct hc_warm_zygote *z)
+{
+    return hc_ladder_loads(z->cached->policy.rules, z->rung) ? HC_WARM_LOADED_CELL_BYTES
+                                                             : HC_WARM_PLAIN_CELL_BYTES;
+}
+
+static int64_t bytes_used(struct hc_warm *w)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
+        if (w->zygotes[i].zygote)
+            bytes += zygote_bytes(w->zygotes[i].cached, w->zygotes[i].rung);
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+        if (w->slots[i].cell.pid > 0)
+            bytes += cell_bytes(zygote_of(w, &w->slots[i]));
+    return bytes;
+}
+
+static bool is_in_use(int64_t last)
+{
+    return hc_mono_ms() - last <= IN_USE_MS;
+}
+
+/* Drop the cell that has waited the longest for a job, if that is long enough. False: there is none. */
+static bool drop_unneeded_cell(struct hc_warm *w)
+{
+    struct hc_warm_slot *oldest = NULL;
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+        if (w->slots[i].cell.pid > 0 && (!oldest || w->slots[i].last < oldest->last))
             oldest = &w->slots[i];
+    if (!oldest || is_in_use(oldest->last))
+        return false;
+    drop_cell(w, oldest, &w->counts.cells_expired);
+    return true;
+}
+
+/* Is `z` one that `other`, of a higher rung of the same policy, can stand in for? */
+static bool is_below(const struct hc_warm_zygote *z, const struct hc_warm_zygote *other)
+{
+    return other && z->rung < other->rung && strcmp(z->key, other->key) == 0;
+}
+
+/* The zygote that gives way to `newcomer` (NULL: to a cell): one that it can stand in for, or the one that no
+ * job has asked for the longest, if that is long enough. NULL: all are in use. */
+static struct hc_warm_zygote *find_unneeded(struct hc_warm *w, const struct hc_warm_zygote *newcomer)
+{
+    struct hc_warm_zygote *oldest = NULL;
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+        struct hc_warm_zygote *z = &w->zygotes[i];
+        if (z->zygote && (!oldest || z->last < oldest->last))
+            oldest = z;
     }
-    stop_zygote(w, oldest, &w->counts.zygotes_idle);
+    if (oldest && !is_in_use(oldest->last))
+        return oldest;
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
+        if (w->zygotes[i].zygote && is_below(&w->zygotes[i], newcomer))
+            return &w->zygotes[i];
+    return NULL;
+}
+
+/* Make room for so many more bytes, for `newcomer` (NULL: for a cell), by dropping cells and stopping
+ * zygotes. False: there is none. */
+static bool make_room(struct hc_warm *w, const struct hc_warm_zygote *newcomer, int64_t bytes)
+{
+    while (bytes_used(w) + bytes > w->rules.bytes) {
+        if (drop_unneeded_cell(w))
+            continue;
+        struct hc_warm_zygote *z = find_unneeded(w, newcomer);
+        if (!z)
+            return false;
+        hc_info("a warm interpreter of policy \"%s\" that was last used %lld s ago gives way to another "
+                "(warm.memory)",
+                z->cached->policy.name, (long long)(hc_mono_ms() - z->last) / 1000);
+        stop_zygote(w, z, &w->counts.zygotes_evicted);
+    }
+    return true;
+}
+
+/* ---- rows ---- */
+
+/* The row of this key and rung, or else a free one or the least recently used one that has no zygote. NULL:
+ * all have one. */
+static struct hc_warm_zygote *find_zygote(struct hc_warm *w, const char *key, size_t rung)
+{
+    struct hc_warm_zygote *found = NULL;
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+        struct hc_warm_zygote *z = &w->zygotes[i];
+        if (z->rung == rung && strcmp(z->key, key) == 0)
+            return z;
+        if (!z->zygote && (!found || z->last < found->last))
+            found = z;
+    }
+    if (!found)
+        return NULL;
+    *found = (struct hc_warm_zygote){.rung = rung};
+    memcpy(found->key, key, sizeof found->key);
+    return found;
+}
+
+/* The slot of this key below this zygote, or a free one, or the least recently used one, which is emptied. */
+static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const char *tenant,
+                                      const struct hc_warm_zygote *z)
+{
+    const size_t zygote = (size_t)(z - w->zygotes);
+    struct hc_warm_slot *oldest = &w->slots[0];
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++) {
+        struct hc_warm_slot *s = &w->slots[i];
+        if (s->zygote == zygote && strcmp(s->key, key) == 0)
+            return s;
+        if (s->last < oldest->last)
+            oldest = s;
+    }
+    drop_cell(w, oldest, &w->counts.cells_expired);
     memcpy(oldest->key, key, sizeof oldest->key);
-    (void)strncpy(oldest->tenant, tenant ? tenant : "", sizeof oldest->tenant - 1);
-    oldest->asked = oldest->not_before = oldest->failures = 0;
+    oldest->zygote = zygote;
+    (void)snprintf(oldest->tenant, sizeof oldest->tenant, "%s", tenant ? tenant : "");
     return oldest;
+}
+
+/* ---- making cells ---- */
+
+static void note_failure(struct hc_warm *w, struct hc_warm_zygote *z, const char *tenant,
+                         const struct hc_error *err)
+{
+    hc_info("no warm cells%s%s: %s", tenant[0] ? " for " : "", tenant, err->text);
+    stop_zygote(w, z, &w->counts.zygotes_died);
+    if (++z->failures >= FAILURES)
+        z->not_before = hc_mono_ms() + PAUSE_MS;
+}
+
+static void park_cell(struct hc_warm *w, struct hc_warm_slot *s)
+{
+    struct hc_error err;
+    struct hc_warm_zygote *z = zygote_of(w, s);
+    const struct hc_zygote_heir heir = {.key = s->key, .share = {s->tenant[0] ? s->tenant : NULL, s->weight}};
+    drop_cell(w, s, hc_parked_alive(&s->cell) ? &w->counts.cells_expired : &w->counts.cells_died);
+    if (hc_zygote_park(z->zygote, &heir, &s->cell, &err) < 0) {
+        s->cell.pid = 0;
+        w->counts.cells_failed++;
+        note_failure(w, z, s->tenant, &err);
+        return;
+    }
+    w->counts.cells++;
+    w->counts.cells_made++;
+    z->failures = 0;
+}
+
+/* ---- which cell a job gets ---- */
+
+/* The rung that the job needs. Its inputs and values are often frames, and runs of a session are not known
+ * yet. */
+static size_t rung_for(const struct hc_job *job, const struct hc_cached_policy *cached)
+{
+    const cJSON *rules = cached->policy.rules;
+    size_t top = hc_ladder_height(rules) - 1;
+    if (job->session || !job->code)
+        return top;
+    size_t rung = hc_ladder_rung(rules, job->code, job->code_len);
+    return job->input_count || job->vars || job->given ? MAX(rung, hc_ladder_rung_of(rules, "pandas")) : rung;
+}
+
+/* The slot for jobs of this rung, which is asked for now. NULL: there are too many zygotes. */
+static struct hc_warm_slot *ask_for(struct hc_warm *w, const struct hc_job *job,
+                                    const struct hc_cached_policy *cached, size_t rung)
+{
+    struct hc_warm_zygote *z = find_zygote(w, w->rules.apart ? cached->warm_key : cached->zygote_key, rung);
+    if (!z)
+        return NULL;
+    struct hc_warm_slot *s = find_slot(w, cached->warm_key, job->tenant, z);
+    s->last = z->last = hc_mono_ms();
+    z->asked++;
+    return s;
+}
+
+static bool is_ready(const struct hc_warm_slot *s, const char *key)
+{
+    return strcmp(s->key, key) == 0 && s->cell.pid > 0 && hc_parked_alive(&s->cell);
+}
+
+/* Make a cell for a job that is here already: it takes as long as making one ahead, and much less than a cold
+ * cell. False: there is no zygote, or it failed. */
+static bool make_at_once(struct hc_warm *w, struct hc_warm_slot *s, int64_t weight)
+{
+    if (!s || !zygote_of(w, s)->zygote)
+        return false;
+    s->weight = weight;
+    park_cell(w, s);
+    return s->cell.pid > 0;
+}
+
+/* A slot that has a cell for the job: `wanted`, or one of another rung, the highest first. NULL: there is
+ * none. */
+static struct hc_warm_slot *find_ready(struct hc_warm *w, struct hc_warm_slot *wanted, const char *key)
+{
+    struct hc_warm_slot *found = NULL;
+    if (wanted && is_ready(wanted, key))
+        return wanted;
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+        if (is_ready(&w->slots[i], key) &&
+            (!found || zygote_of(w, found)->rung < zygote_of(w, &w->slots[i])->rung))
+            found = &w->slots[i];
+    return found;
+}
+
+/* Why there is no cell in the slot that the job needs. */
+static enum hc_cold why_none(struct hc_warm *w, const struct hc_warm_slot *s)
+{
+    if (!s)
+        return HC_COLD_FULL;
+    const struct hc_warm_zygote *z = zygote_of(w, s);
+    if (!z->zygote)
+        return z->last < z->not_before ? HC_COLD_PAUSED : z->crowded ? HC_COLD_FULL : HC_COLD_NEW;
+    return s->cell.pid <= 0 ? HC_COLD_NONE : HC_COLD_DIED;
 }
 
 static struct hc_parked *go_cold(struct hc_warm *w, enum hc_cold why)
@@ -70,32 +289,33 @@ static struct hc_parked *go_cold(struct hc_warm *w, enum hc_cold why)
     return NULL;
 }
 
-struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job,
-                               const struct hc_cached_policy *cached, struct hc_warm_slot **slot)
+struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, struct hc_cached_policy *cached,
+                               int64_t weight, struct hc_warm_use *use)
 {
     const char *why;
-    *slot = NULL;
-    if (w->rules.most == 0)
+    *use = (struct hc_warm_use){0};
+    if (w->rules.bytes < HC_WARM_PLAIN_BYTES)
         return go_cold(w, HC_COLD_OFF);
-    /* Jobs that need a cell of their own must not take a slot from a zygote. */
+    /* Jobs that need a cell of their own must not take a slot from others. */
     if (job->has_seed || job->dir_count || job->workdir || cached->policy.output_mode == HC_OUTPUT_BIND)
         return go_cold(w, HC_COLD_JOB);
-    struct hc_warm_slot *s = find_slot(w, cached->warm_key, job->tenant);
-    s->last = hc_mono_ms();
-    s->asked++;
-    *slot = s;
-    if (!s->zygote)
-        return go_cold(w, s->last < s->not_before ? HC_COLD_PAUSED : HC_COLD_NEW);
-    if (s->cell.pid <= 0)
-        return go_cold(w, HC_COLD_NONE);
-    if (!hc_parked_alive(&s->cell))
-        return go_cold(w, HC_COLD_DIED);
+    use->wanted = ask_for(w, job, cached, rung_for(job, cached));
+    struct hc_warm_slot *s = find_ready(w, use->wanted, cached->warm_key);
+    enum hc_cold none = s ? HC_COLD_NONE : why_none(w, use->wanted);
+    if (!s && make_at_once(w, use->wanted, weight))
+        s = use->wanted;
+    if (!s)
+        return go_cold(w, none);
     if (!hc_parked_fits(&s->cell, job, &cached->policy, cached->warm_key, &why))
         return go_cold(w, strcmp(why, "age") == 0 ? HC_COLD_NONE : HC_COLD_JOB);
+    s->last = zygote_of(w, s)->last = hc_mono_ms();
+    use->slot = s;
     w->counts.cells--;
     w->counts.cells_used++;
     return &s->cell;
 }
+
+/* ---- the next cell ---- */
 
 static bool has_died(const struct hc_zygote *z)
 {
@@ -103,101 +323,108 @@ static bool has_died(const struct hc_zygote *z)
     return poll(&p, 1, 0) > 0;
 }
 
-static void note_failure(struct hc_warm *w, struct hc_warm_slot *s, const struct hc_error *err)
+static bool is_used_up(const struct hc_warm *w, const struct hc_warm_zygote *z)
 {
-    hc_info("no warm cells%s%s: %s", s->tenant[0] ? " for " : "", s->tenant, err->text);
-    stop_zygote(w, s, &w->counts.zygotes_died);
-    if (++s->failures >= FAILURES)
-        s->not_before = hc_mono_ms() + PAUSE_MS;
+    return hc_zygote_made(z->zygote) >= w->rules.cells || hc_mono_ms() - z->started >= w->rules.age_ms;
 }
 
-static void park_cell(struct hc_warm *w, struct hc_warm_slot *s)
+/* Start a zygote if enough jobs asked for one, and there is room. -1: there is none. */
+static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached)
 {
     struct hc_error err;
-    drop_cell(w, s, hc_parked_alive(&s->cell) ? &w->counts.cells_expired : &w->counts.cells_died);
-    if (hc_zygote_park(s->zygote, &s->cell, &err) < 0) {
-        s->cell.pid = 0;
-        w->counts.cells_failed++;
-        note_failure(w, s, &err);
-        return;
-    }
-    w->counts.cells++;
-    w->counts.cells_made++;
-    s->failures = 0;
-}
-
-static bool is_used_up(const struct hc_warm *w, const struct hc_warm_slot *s)
-{
-    return hc_zygote_made(s->zygote) >= w->rules.cells || hc_mono_ms() - s->started >= w->rules.age_ms;
-}
-
-/* Start a zygote if enough jobs asked for one. -1: there is none. */
-static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached,
-                        int64_t weight)
-{
-    struct hc_error err;
-    if (s->asked < w->rules.wanted || hc_mono_ms() < s->not_before)
+    struct hc_warm_zygote *z = zygote_of(w, s);
+    if (z->asked < w->rules.wanted || hc_mono_ms() < z->not_before)
         return -1;
-    s->cached = hc_policy_cache_hold(cached);
-    if (hc_zygote_start(&s->zygote, &cached->policy, s->tenant[0] ? s->tenant : NULL, weight, &err) < 0) {
-        s->zygote = NULL;
-        hc_policy_cache_drop(s->cached);
-        s->cached = NULL;
+    z->crowded = !make_room(w, z, zygote_bytes(cached, z->rung));
+    if (z->crowded)
+        return -1;
+    z->cached = hc_policy_cache_hold(cached);
+    if (hc_zygote_start(&z->zygote, &cached->policy, z->rung, &err) < 0) {
+        z->zygote = NULL;
+        hc_policy_cache_drop(z->cached);
+        z->cached = NULL;
         w->counts.zygotes_failed++;
-        note_failure(w, s, &err);
+        note_failure(w, z, s->tenant, &err);
         return -1;
     }
-    s->started = hc_mono_ms();
+    z->started = hc_mono_ms();
     w->counts.zygotes++;
     w->counts.zygotes_started++;
     return 0;
 }
 
-void hc_warm_settle(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached,
-                    int64_t weight)
+static void settle_slot(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached,
+                        int64_t weight)
 {
-    struct hc_error err;
-    if (s->zygote && has_died(s->zygote))
-        stop_zygote(w, s, &w->counts.zygotes_died);
-    else if (s->zygote && is_used_up(w, s))
-        stop_zygote(w, s, &w->counts.zygotes_recycled);
-    if (!s->zygote && start_zygote(w, s, cached, weight) < 0)
+    struct hc_warm_zygote *z = zygote_of(w, s);
+    s->weight = weight;
+    if (z->zygote && has_died(z->zygote))
+        stop_zygote(w, z, &w->counts.zygotes_died);
+    else if (z->zygote && is_used_up(w, z))
+        stop_zygote(w, z, &w->counts.zygotes_recycled);
+    if (!z->zygote && start_zygote(w, s, cached) < 0)
         return;
-    if (hc_zygote_weigh(s->zygote, weight, &err) < 0)
-        hc_info("weight of %s: %s", s->tenant, err.text);
-    if (s->cell.pid <= 0 || !hc_parked_alive(&s->cell) || hc_now_us() - s->cell.born_us > OLD_US)
+    bool waits = s->cell.pid > 0 && hc_parked_alive(&s->cell) && hc_now_us() - s->cell.born_us <= OLD_US;
+    if (!waits && make_room(w, NULL, cell_bytes(z)))
         park_cell(w, s);
 }
 
-/* A zygote that is too old ends here; the next job of its kind starts another. */
+void hc_warm_settle(struct hc_warm *w, const struct hc_warm_use *use, struct hc_cached_policy *cached,
+                    int64_t weight)
+{
+    if (use->slot)
+        settle_slot(w, use->slot, cached, weight);
+    if (use->wanted && use->wanted != use->slot)
+        settle_slot(w, use->wanted, cached, weight);
+}
+
+bool hc_warm_prepare(struct hc_warm *w)
+{
+    struct hc_warm_slot *next = NULL;
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++) {
+        struct hc_warm_slot *s = &w->slots[i];
+        if (s->cell.pid > 0 && !s->cell.prepared && is_in_use(s->last) && (!next || s->last > next->last))
+            next = s;
+    }
+    if (next)
+        hc_parked_prepare(&next->cell);
+    return next;
+}
+
+static void replace_old_cells(struct hc_warm *w)
+{
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+        if (w->slots[i].cell.pid > 0 && hc_now_us() - w->slots[i].cell.born_us > OLD_US)
+            park_cell(w, &w->slots[i]);
+}
+
 void hc_warm_refresh(struct hc_warm *w)
 {
-    for (size_t i = 0; i < w->rules.most; i++) {
-        struct hc_warm_slot *s = &w->slots[i];
-        if (!s->zygote)
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+        struct hc_warm_zygote *z = &w->zygotes[i];
+        if (!z->zygote)
             continue;
-        if (has_died(s->zygote))
-            stop_zygote(w, s, &w->counts.zygotes_died);
-        else if (hc_mono_ms() - s->last > w->rules.idle_ms)
-            stop_zygote(w, s, &w->counts.zygotes_idle);
-        else if (hc_mono_ms() - s->started >= w->rules.age_ms)
-            stop_zygote(w, s, &w->counts.zygotes_recycled);
-        else if (hc_now_us() - s->cell.born_us > OLD_US)
-            park_cell(w, s);
+        if (has_died(z->zygote))
+            stop_zygote(w, z, &w->counts.zygotes_died);
+        else if (hc_mono_ms() - z->last > w->rules.idle_ms)
+            stop_zygote(w, z, &w->counts.zygotes_idle);
+        else if (hc_mono_ms() - z->started >= w->rules.age_ms)
+            stop_zygote(w, z, &w->counts.zygotes_recycled);
     }
+    replace_old_cells(w);
 }
 
 void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_id), void *ctx)
 {
-    for (size_t i = 0; i < w->rules.most; i++)
-        if (w->slots[i].zygote && is_bad(ctx, hc_zygote_tree(w->slots[i].zygote)))
-            stop_zygote(w, &w->slots[i], &w->counts.zygotes_recycled);
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
+        if (w->zygotes[i].zygote && is_bad(ctx, hc_zygote_tree(w->zygotes[i].zygote)))
+            stop_zygote(w, &w->zygotes[i], &w->counts.zygotes_recycled);
 }
 
 void hc_warm_finish(struct hc_warm *w)
 {
-    for (size_t i = 0; i < HC_WARM_MOST; i++)
-        stop_zygote(w, &w->slots[i], &w->counts.zygotes_idle);
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
+        stop_zygote(w, &w->zygotes[i], &w->counts.zygotes_idle);
 }
 
 /* ---- running one job ---- */
@@ -211,11 +438,10 @@ void hc_warm_reap_cell(struct hc_warm_use *use)
     use->cell = NULL;
 }
 
-int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, const struct hc_cached_policy *cached,
+int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, struct hc_cached_policy *cached,
                 struct hc_run *run, struct hc_manifest *m, struct hc_error *err)
 {
-    *use = (struct hc_warm_use){0};
-    run->parked = hc_warm_take(w, run->job, cached, &use->slot);
+    run->parked = hc_warm_take(w, run->job, cached, run->share.weight, use);
     run->warm_key = run->parked ? use->slot->key : NULL;
     int rc = hc_run(run, m, err);
     if (!run->parked)

@@ -9,6 +9,7 @@
 #include "base/packet.h"
 #include "cell/launch/launch.h"
 #include "inside/park.h"
+#include "policy/ladder.h"
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -26,14 +28,15 @@
 #define COPY_BYTES (INT64_C(1) << 20)
 
 struct hc_zygote {
-    struct hc_launch l;              /* the zygote as a cell */
-    struct hc_run run;               /* how it is launched */
-    struct hc_job job;               /* without code; needed for the handover */
-    struct hc_manifest m;            /* gets the evidence of its layers; not printed */
-    char key[HC_SHA256_HEX];         /* hc_warm_key of its cells */
-    int filters;                     /* number of seccomp filters that the zygote is under */
-    int made;                        /* number of cells made so far */
-    size_t next;                     /* index in the block of ids of the next one to use */
+    struct hc_launch l;      /* the zygote as a cell */
+    struct hc_run run;       /* how it is launched */
+    struct hc_policy policy; /* the borrowed policy, but for its rules, which are the rung's and owned */
+    struct hc_job job;       /* without code; needed for the handover */
+    struct hc_manifest m;    /* gets the evidence of its layers; not printed */
+    char key[HC_SHA256_HEX]; /* hc_warm_key of the policy without a tenant */
+    int filters;             /* number of seccomp filters that the zygote is under */
+    int made;                /* number of cells made so far */
+    size_t next;             /* index in the block of ids of the next one to use */
     struct hc_namespaces namespaces; /* filled when the first cell is checked */
     int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
@@ -101,13 +104,12 @@ static int await_ready(struct hc_zygote *z, struct hc_error *err)
     return 0;
 }
 
-static int start_zygote(struct hc_zygote *z, const char *tenant, struct hc_error *err)
+static int start_zygote(struct hc_zygote *z, struct hc_error *err)
 {
     struct hc_launch *l = &z->l;
     if (l->plan.policy->output_mode == HC_OUTPUT_BIND)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "output.mode \"bind\" has no warm cells");
-    if (hc_warm_key(l->plan.policy, tenant, z->key, err) < 0 ||
-        prepare_place(l, err) < 0 || /* before the filters, as for any cell */
+    if (prepare_place(l, err) < 0 || /* before the filters, as for any cell */
         hc_launch_prepare_zygote(l, err) < 0 || hc_launch_construct(l, err) < 0 || await_ready(z, err) < 0)
         return -1;
     /* Later output of the zygote is not read. */
@@ -116,8 +118,19 @@ static int start_zygote(struct hc_zygote *z, const char *tenant, struct hc_error
     return 0;
 }
 
-int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, const char *tenant,
-                    int64_t weight, struct hc_error *err)
+/* Fill in the policy of the zygote, whose key is that of the whole policy: a cell of any rung will do for a
+ * job. */
+static int take_policy(struct hc_zygote *z, const struct hc_policy *policy, size_t rung, struct hc_error *err)
+{
+    const size_t top = hc_ladder_height(policy->rules) - 1;
+    z->policy = *policy;
+    z->policy.rules = hc_ladder_rules(policy->rules, MIN(rung, top));
+    if (policy->rules && !z->policy.rules)
+        return hc_fail(err, ENOMEM, "the policy of a zygote");
+    return hc_warm_key(policy, NULL, z->key, err);
+}
+
+int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, size_t rung, struct hc_error *err)
 {
     static char none[] = "";
     *out = NULL;
@@ -129,11 +142,9 @@ int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, cons
     z->job.code = none;
     z->job.session = policy->session;
     z->filters = hc_status_own_filters() + 1;
-    z->run = (struct hc_run){.job = &z->job, .policy = policy, .cancel_fd = -1};
-    if (tenant && weight)
-        z->run.share = (struct hc_share){tenant, weight};
+    z->run = (struct hc_run){.job = &z->job, .policy = &z->policy, .cancel_fd = -1};
     hc_launch_init(&z->l, &z->run, &z->m);
-    if (start_zygote(z, tenant, err) < 0) {
+    if (take_policy(z, policy, rung, err) < 0 || start_zygote(z, err) < 0) {
         hc_zygote_stop(z);
         return hc_ctx(err, "start a zygote");
     }
@@ -148,16 +159,8 @@ void hc_zygote_stop(struct hc_zygote *z)
     for (size_t i = 0; i < HC_ZYGOTE_IDS; i++)
         hc_close_fd(&z->alive[i]);
     hc_launch_finish(&z->l);
+    cJSON_Delete(z->policy.rules);
     free(z);
-}
-
-int hc_zygote_weigh(struct hc_zygote *z, int64_t weight, struct hc_error *err)
-{
-    struct hc_share *share = &z->run.share;
-    if (z->l.cgroup.fd < 0 || !share->tenant || share->weight == weight)
-        return 0;
-    share->weight = weight;
-    return hc_cgroup_weigh(&z->l.parent, weight, err);
 }
 
 const char *hc_zygote_tree(const struct hc_zygote *z)
@@ -202,7 +205,8 @@ static int find_free_id(struct hc_zygote *z)
 
 /* One cell that is being made. */
 struct parking {
-    struct hc_launch l;  /* used for its channels only */
+    struct hc_run run;   /* the zygote's, but for the share */
+    struct hc_launch l;  /* used for its channels and for the place of its cgroup only */
     struct hc_parked *p; /* the cell, borrowed */
     int slot; /* index of the cell's id in the block; -1: an ordinary user's cells have its own uid */
 };
@@ -324,8 +328,9 @@ static int make_channels(struct parking *k, struct hc_error *err)
 }
 
 /* Make the cell's cgroup and set all limits before the cell exists. */
-static int make_cgroup(const struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
+static int make_cgroup(const struct hc_zygote *z, struct parking *k, struct hc_error *err)
 {
+    struct hc_parked *p = k->p;
     char name[64];
     struct hc_cgroup_disks disks = {0};
     const struct hc_limits *limits = &z->run.policy->limits;
@@ -333,9 +338,10 @@ static int make_cgroup(const struct hc_zygote *z, struct hc_parked *p, struct hc
         (void)snprintf(p->no_cgroup, sizeof p->no_cgroup, "%.199s", z->l.no_cgroup);
         return 0;
     }
-    if (leaf_name("warm", name, err) < 0 || hc_cgroup_create(&p->cgroup, &z->l.parent, name, err) < 0)
+    if (hc_launch_find_place(&k->l, err) < 0 || leaf_name("warm", name, err) < 0 ||
+        hc_cgroup_create(&p->cgroup, &k->l.parent, name, err) < 0)
         return -1;
-    p->cgroup.parent_fd = -1; /* the zygote, which owns that descriptor, may end before the cell */
+    p->cgroup.parent_fd = -1; /* `k`, which owns that descriptor, ends before the cell */
     if (hc_cgroup_limit(&p->cgroup, limits, err) < 0)
         return hc_ctx(err, "limit a new cell");
     p->io = hc_cgroup_asks_io(limits) && p->cgroup.io && hc_cgroup_disk_of(&disks, z->l.plan.tree.fd);
@@ -347,7 +353,7 @@ static int park_cell(struct hc_zygote *z, struct parking *k, struct hc_error *er
     if (z->l.block_count && (k->slot = find_free_id(z)) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the zygote has %u cells, for more of which it has no uids", z->l.block_count);
-    if (make_cgroup(z, k->p, err) < 0 || make_channels(k, err) < 0 || send_request(z, k, err) < 0)
+    if (make_cgroup(z, k, err) < 0 || make_channels(k, err) < 0 || send_request(z, k, err) < 0)
         return -1;
     hc_launch_close_childs_ends(&k->l);
     if (await_parked(z, k, err) < 0)
@@ -360,7 +366,6 @@ static int park_cell(struct hc_zygote *z, struct parking *k, struct hc_error *er
     p->gid = k->slot < 0 ? z->l.ids.gid : z->l.block.gid + (gid_t)k->slot;
     p->filters = z->filters;
     p->born_us = hc_now_us();
-    memcpy(p->key, z->key, sizeof p->key);
     memcpy(p->tree, z->m.tree_sha256, sizeof p->tree);
     p->tree_checked = z->m.tree_checked;
     if (k->slot >= 0 && (z->alive[k->slot] = fcntl(p->fds[HC_PARKED_PIDFD], F_DUPFD_CLOEXEC, 0)) < 0)
@@ -369,11 +374,15 @@ static int park_cell(struct hc_zygote *z, struct parking *k, struct hc_error *er
     return 0;
 }
 
-int hc_zygote_park(struct hc_zygote *z, struct hc_parked *out, struct hc_error *err)
+int hc_zygote_park(struct hc_zygote *z, const struct hc_zygote_heir *heir, struct hc_parked *out,
+                   struct hc_error *err)
 {
-    struct parking k = {.p = out, .slot = -1};
+    struct parking k = {.p = out, .slot = -1, .run = z->run};
+    if (heir && heir->share.weight)
+        k.run.share = heir->share;
     hc_parked_init(out);
-    hc_launch_init(&k.l, &z->run, &z->m);
+    memcpy(out->key, heir ? heir->key : z->key, sizeof out->key);
+    hc_launch_init(&k.l, &k.run, &z->m);
     int rc = park_cell(z, &k, err);
     hc_launch_finish(&k.l);
     if (rc == 0)

@@ -1,7 +1,7 @@
 /* zygote.h - warm cells: an interpreter with its policy's libraries loaded, and cells made of copies of
  * it, which wait for a job.
  *
- * A zygote belongs to one policy and one tenant, and never sees a job's data. Each of its cells is for one
+ * A zygote belongs to one policy, and never sees a job's data. Each of its cells is for one
  * job: it has namespaces of its own, as root a uid of its own on the host, and all limits, rules and
  * filters of a cold cell before it gets the job's data. Where there are cgroups it has one of its own;
  * memory shared with the zygote stays charged to the zygote's cgroup. Options that only the launcher
@@ -20,18 +20,23 @@
 
 struct hc_zygote;
 
-/* Start a zygote and wait for its imports. The policy and `tenant`, which may be NULL, are borrowed for as
- * long as the zygote lives; `weight` is as in struct hc_share. HC_EXIT_UNAVAILABLE where warm cells cannot
- * be made; HC_EXIT_CONFIG if the policy's imports or prelude fail. */
-int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, const char *tenant,
-                    int64_t weight, struct hc_error *err);
+/* Start a zygote for one rung of the policy's ladder (ladder.h), and wait for its imports. The policy is
+ * borrowed for as long as the zygote lives. HC_EXIT_UNAVAILABLE where warm cells cannot be made;
+ * HC_EXIT_CONFIG if the policy's imports or prelude fail. */
+#define HC_ZYGOTE_TOP SIZE_MAX /* the highest rung */
+int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, size_t rung,
+                    struct hc_error *err);
 
-/* Change the tenant's weight, if it had one at the start. */
-int hc_zygote_weigh(struct hc_zygote *z, int64_t weight, struct hc_error *err);
+/* Whose jobs a cell is for. */
+struct hc_zygote_heir {
+    const char *key;       /* hc_warm_key of the zygote's policy and this tenant; borrowed */
+    struct hc_share share; /* the cell's cgroup is made in this tenant's; weight 0: in the common place */
+};
 
-/* Have the zygote make a cell, which the caller finishes (hc_parked_finish). If the zygote has died, all
- * later calls fail, too: start another zygote. */
-int hc_zygote_park(struct hc_zygote *z, struct hc_parked *out, struct hc_error *err);
+/* Have the zygote make a cell for `heir` (NULL: for jobs without a tenant), which the caller finishes
+ * (hc_parked_finish). If the zygote has died, all later calls fail, too: start another zygote. */
+int hc_zygote_park(struct hc_zygote *z, const struct hc_zygote_heir *heir, struct hc_parked *out,
+                   struct hc_error *err);
 
 /* Number of cells that it has made: zygotes are replaced now and then, since their cells share an address
  * layout. */

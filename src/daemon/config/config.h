@@ -95,6 +95,7 @@ struct hc_config {
     int64_t queue;         /* most jobs that wait, of all tenants together */
     int64_t sessions;      /* most sessions at the same time, of all tenants together */
     int64_t warm_memory;   /* bytes that all parked cells may use together */
+    int64_t warm_apart;    /* 1: no interpreter serves two tenants (struct hc_warm_rules: apart) */
     int64_t warm_cells, warm_age_ms, warm_idle_ms; /* struct hc_warm_rules: cells, age_ms, idle_ms */
     int64_t local;                   /* enum hc_local_users: the tenant of a uid that no tenant names */
     int64_t retention_ms;            /* how long finished jobs are kept, in ms */

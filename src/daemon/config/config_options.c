@@ -10,6 +10,7 @@
 #define DAY    (24 * HOUR)
 
 static const char *const socket_modes[] = {"0600", "0660", "0666", NULL};
+static const char *const interpreters[] = {"shared", "apart", NULL};
 static const char *const local_users[] = {"own", "none", NULL};
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -50,6 +51,9 @@ static const struct hc_option config_rows[] = {
              "the next start on."},
     {.path = "warm.memory", .kind = HC_OPT_SIZE, FIELD(warm_memory), .min = 0, .max = TIB, .def = 512 * MIB,
      .help = "Memory that all warm cells, which wait ready for a job, may use together; 0: no warm cells."},
+    {.path = "warm.interpreters", .kind = HC_OPT_CHOICE, FIELD(warm_apart), .choices = interpreters, .def = 0,
+     .help = "Whether one warm interpreter makes the cells of all tenants that have the same policy, tree and limits (shared), or each tenant has "
+             "interpreters of its own (apart). It never has a job's code or data, but cells of one interpreter have the same addresses in memory."},
     {.path = "warm.cells", .kind = HC_OPT_COUNT, FIELD(warm_cells), .min = 1, .max = 1000000, .def = 1000,
      .help = "Number of cells that are made from one warm interpreter before a new interpreter takes its place: all these cells have the "
              "same addresses in memory as the interpreter."},

@@ -75,16 +75,16 @@ static void print_warm(const struct hc_dispatch *d, struct hc_buf *out)
     const struct labelled zygotes[] = {{"failed", c.zygotes_failed},
                                        {"died", c.zygotes_died},
                                        {"recycled", c.zygotes_recycled},
-                                       {"idle", c.zygotes_idle}};
+                                       {"idle", c.zygotes_idle},
+                                       {"evicted", c.zygotes_evicted}};
     const struct labelled cells[] = {{"failed", c.cells_failed},
                                      {"used", c.cells_used},
                                      {"died", c.cells_died},
                                      {"expired", c.cells_expired}};
     const struct labelled cold[HC_COLD_REASONS] = {
-        {"off", c.cold[HC_COLD_OFF]},       {"job", c.cold[HC_COLD_JOB]},
-        {"new", c.cold[HC_COLD_NEW]},       {"none", c.cold[HC_COLD_NONE]},
-        {"paused", c.cold[HC_COLD_PAUSED]}, {"died", c.cold[HC_COLD_DIED]},
-        {"failed", c.cold[HC_COLD_FAILED]},
+        {"off", c.cold[HC_COLD_OFF]},   {"job", c.cold[HC_COLD_JOB]},       {"new", c.cold[HC_COLD_NEW]},
+        {"none", c.cold[HC_COLD_NONE]}, {"paused", c.cold[HC_COLD_PAUSED]}, {"died", c.cold[HC_COLD_DIED]},
+        {"full", c.cold[HC_COLD_FULL]}, {"failed", c.cold[HC_COLD_FAILED]},
     };
     print_single(out, "warm_zygotes", "gauge", "Warm interpreters.", c.zygotes);
     print_single(out, "warm_cells", "gauge", "Cells that wait for a job.", c.cells);

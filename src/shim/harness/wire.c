@@ -140,6 +140,15 @@ int hc_wire_await_next(int fd, int *input, struct hc_error *err)
     return await_handover(fd, HC_FRAME_NEXT, input, err);
 }
 
+bool hc_wire_await_prepare(int fd)
+{
+    struct hc_frame_head head = {0};
+    ssize_t n = TEMP_FAILURE_RETRY(recv(fd, &head, sizeof head, MSG_PEEK));
+    if (n != (ssize_t)sizeof head || head.type != HC_FRAME_PREPARE)
+        return false;
+    return TEMP_FAILURE_RETRY(recv(fd, &head, sizeof head, 0)) == (ssize_t)sizeof head;
+}
+
 int hc_wire_await_job(int fd, int *input, struct hc_error *err)
 {
     return await_handover(fd, HC_FRAME_JOB, input, err);

@@ -13,6 +13,10 @@ int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, 
  * allows. */
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
 
+/* Block until the launcher sends something. True: it was HC_FRAME_PREPARE, which has been read; false: it was
+ * anything else, which has not. */
+bool hc_wire_await_prepare(int fd);
+
 /* Block until the launcher sends HC_FRAME_JOB: the handover that came along, owned by the caller; -1. *input
  * gets the program's standard input, owned by the caller; -1: none came. */
 int hc_wire_await_job(int fd, int *input, struct hc_error *err);

@@ -1,0 +1,95 @@
+"""Processor time of one job in a warm cell, all of hotcelld and its cells counted: a cgroup of the daemon's own tells, also of processes
+that others reap. What others do beside costs it little, so it says more than the clock on a machine that is not quiet. The kernel's own
+threads, which take network namespaces down, are in no such sum."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+import load
+from bench import houses
+from bench.engine import PYTHON, Lacking, command
+from bench.measures import warm
+
+NAME = "processor"
+TITLE = "Processor time"
+LONG = False
+JOBS = 40
+V1 = Path("/sys/fs/cgroup/cpuacct")
+V2 = Path("/sys/fs/cgroup")
+
+
+class Account:
+    """A cgroup that only counts: what this process starts while it is entered is in it."""
+
+    def __init__(self):
+        if (V1 / "cpuacct.usage").exists():
+            self.top, self.file, self.unit, self.field = V1, "cpuacct.usage", 1e-9, None
+        elif (V2 / "cgroup.controllers").exists():
+            self.top, self.file, self.unit, self.field = V2, "cpu.stat", 1e-6, "usage_usec"
+        else:
+            raise Lacking("there is no cgroup that counts processor time")
+        self.path = self.top / f"hotcell-bench-{os.getpid()}"
+
+    def seconds(self):
+        text = (self.path / self.file).read_text(encoding="ascii")
+        if self.field:
+            text = next(line.split()[1] for line in text.splitlines() if line.startswith(self.field))
+        return int(text) * self.unit
+
+    def settled(self):
+        """When next to nothing is added any more: the next cell has been made."""
+        last = self.seconds()
+        while True:
+            time.sleep(0.06)
+            now = self.seconds()
+            if now - last < 0.0004:
+                return now
+            last = now
+
+    @contextlib.contextmanager
+    def entered(self):
+        try:
+            self.path.mkdir()
+        except OSError as error:
+            raise Lacking(f"{self.path}: {error.strerror}") from error
+        (self.path / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+        try:
+            yield
+        finally:
+            (self.top / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
+
+    def remove(self):
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+
+
+def of_daemon(bench, spec):
+    """Seconds for each job of each round, by two clients that ask again at once."""
+    account, found = Account(), []
+    with contextlib.ExitStack() as stack:
+        stack.callback(account.remove)
+        with account.entered():
+            d = stack.enter_context(houses.ready(spec))
+        crowd = stack.enter_context(load.Crowd(d.socket, load.request(spec), houses.CONFIG["workers"]))
+        for _ in range(bench.times(20)):
+            before, answers = account.settled(), []
+            crowd.run(JOBS, answers=answers)
+            found.append((account.settled() - before) / JOBS)
+            houses.check(answers)
+    return found
+
+
+def measure(bench):
+    sections = []
+    for name in bench.chosen(warm.PROGRAMS, quick=("empty",)):
+        code, tree, _ = warm.PROGRAMS[name]
+        busy = []
+        plain = command([PYTHON, bench.write("processor.py", code)], busy=busy)
+        os.chdir(bench.memory)  # plain programs leave their figure here
+        for _ in range(bench.times(20)):
+            plain()
+        sections.append(bench.comparison(f"{name}: processor time of a job", {"python3": busy, "hotcelld": of_daemon(bench, {"code": code, "tree": tree})},
+                                         base="python3", about=code if "\n" in code.strip() else "A program that does nothing."))
+    return sections

@@ -1,0 +1,44 @@
+"""Jobs per second of many tenants, each with one job at a time, beside one tenant with as many jobs as keep all workers busy."""
+
+import cells
+import daemons
+import load
+from bench import houses
+from bench.engine import Failed, Lacking
+from bench.measures import throughput, warm
+
+NAME = "tenants"
+TITLE = "Many tenants"
+LONG = False
+FIRST = 61600  # uid of the first tenant
+COUNTS = (1, 3, 12, 40, 100)
+CONFIG = {**houses.CONFIG, "socket": {"mode": "0666"}}
+
+
+def rates(bench, d, name, counts):
+    code, tree, _ = warm.PROGRAMS[name]
+    request = load.request({"code": code, "tree": tree})
+    found = {count: [] for count in counts}
+    for number in range(-1, bench.times(4, 1)):
+        for count in counts:
+            uids = range(FIRST, FIRST + count) if count > 1 else [FIRST] * 2 * houses.CONFIG["workers"]
+            answers = []
+            with load.Crowd(d.socket, request, 0, uids=uids) as crowd:
+                _, rate, _ = throughput.burst(crowd, 0.2 if bench.quick else 2.0, answers)
+            houses.check(answers)
+            if number >= 0:
+                found[count].append(rate)
+    return [{"x": count, "values": values} for count, values in found.items()]
+
+
+def measure(bench):
+    if not cells.IS_ROOT:
+        raise Lacking("needs root, who can be many tenants")
+    lines = {}
+    for name in bench.chosen(throughput.PROGRAMS, quick=("empty",)):
+        with daemons.Daemon(config=CONFIG) as d:
+            lines[name] = rates(bench, d, name, bench.chosen(COUNTS, quick=(1, 3)))
+            if d.end() != 0:
+                raise Failed(f"hotcelld: {d.log}")
+    return [bench.curve("warm jobs of many tenants", "tenants", "jobs per second", lines,
+                        about="One tenant has four jobs at a time; of several, each has one.")]
