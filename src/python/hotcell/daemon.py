@@ -415,8 +415,9 @@ class Daemon:
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` are arguments of hotcell.run: policy and tree by their names, inputs, vars,
         input, args, env, limits, timeout, memory, seed, returns, persist_code, labels, interface; and `volumes`, {name: path in the
-        cell} of directories that the daemon keeps between the tenant's jobs. `tools`, as of hotcell.run, run in this process. `on_event`, a function or coroutine function, is called with each event as it comes, the output among them. If an
-        exception ends the wait, the job is ended.
+        cell} of directories that the daemon keeps between the tenant's jobs. `tools`, as of hotcell.run, run in this process.
+        `on_event`, a function or coroutine function, is called with each event as it comes, the output among them. If an exception
+        ends the wait, the job is ended.
 
         Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for a request that the daemon refuses,
         DaemonUnavailable, DaemonLost, InputError for a value that no spec can hold, and JobError with check=True."""

@@ -194,9 +194,9 @@ class Session:
             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
             on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None, **other: Any) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run, without those that are given to the
-        session as a whole, such as `tools`, `policy`, `memory` and `dirs`: TypeError. `limits` of time and output only; the variables of `env` are there for this run only. `on_input` is called with
-        the prompt each time that the program calls input(), and returns the line, or None for the end of input; without it
-        input() reads `input`. The time until it returns counts as the run's.
+        session as a whole, such as `tools`, `policy`, `memory` and `dirs`: TypeError. `limits` of time and output only; the variables
+        of `env` are there for this run only. `on_input` is called with the prompt each time that the program calls input(), and returns
+        the line, or None for the end of input; without it input() reads `input`. The time until it returns counts as the run's.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
