@@ -6,6 +6,7 @@
 #include "cell/collect.h"
 #include "cell/seccomp/learn.h"
 #include "cell/supervise/figures.h"
+#include "cell/volume.h"
 #include "manifest/manifest.h"
 
 #define HC_CANCEL_TEXT 400 /* most bytes of a reason that is read from cancel_fd */
@@ -32,6 +33,9 @@ struct hc_run {
     const char *policy_hash;  /* hc_policy_hash, if the caller has it; else NULL */
     const char *warm_key;     /* hc_warm_key of this job and policy, if the caller has it; else NULL */
     struct hc_figure_sink figure_sink; /* receives figures while the program runs */
+    /* What dirs[] of the job that are volumes are to be kept in, at the same index; borrowed; NULL: there are
+     * none */
+    const struct hc_volume *volumes;
     bool shared;         /* the output directory's group may read the files that hotcell writes there */
     bool plain_manifest; /* print the manifest without indentation, unless it is written to a file */
     struct hc_learned *learned; /* filled if the policy learns; may be NULL */

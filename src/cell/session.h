@@ -28,15 +28,16 @@ struct hc_policy hc_session_policy(const struct hc_policy *policy);
 struct hc_session_given {
     const struct hc_job *job; /* inputs, seed, output directory and so on, without code. All pointers and
                                  descriptors of this struct are borrowed */
-    const struct hc_policy *policy; /* the effective policy, before hc_session_policy */
-    const char *default_dir;        /* as in struct hc_run */
-    bool else_temporary;            /* as in struct hc_run */
-    struct hc_share share;          /* as in struct hc_run */
-    bool shared;                    /* as in struct hc_run */
-    int cancel_fd;                  /* readable: end the session. -1: none */
-    bool cancel_has_reason;         /* as in struct hc_run */
-    struct hc_parked *parked;       /* as in struct hc_run: a cell for sessions. NULL: build one */
-    int tool_fd;                    /* as in struct hc_run */
+    const struct hc_policy *policy;  /* the effective policy, before hc_session_policy */
+    const char *default_dir;         /* as in struct hc_run */
+    bool else_temporary;             /* as in struct hc_run */
+    struct hc_share share;           /* as in struct hc_run */
+    bool shared;                     /* as in struct hc_run */
+    const struct hc_volume *volumes; /* as in struct hc_run */
+    int cancel_fd;                   /* readable: end the session. -1: none */
+    bool cancel_has_reason;          /* as in struct hc_run */
+    struct hc_parked *parked;        /* as in struct hc_run: a cell for sessions. NULL: build one */
+    int tool_fd;                     /* as in struct hc_run */
     int wake_fd; /* `woken` is called when a run begins, and when this is readable during a run; -1: never */
     bool (*woken)(void *ctx, struct hc_session *s); /* returns false to have wake_fd watched no longer */
     /* Called with the output of the current run; must not block. NULL: not called. */

@@ -17,6 +17,7 @@ struct hc_session_talk {
     struct hc_parked *parked;
     struct hc_share share;
     bool shared;
+    const struct hc_volume *volumes;
     int cancel_fd, tool_fd;
     bool cancel_has_reason;
     int in_fd, out_fd; /* requests come from in_fd, at whose end of file the session ends; answers go to

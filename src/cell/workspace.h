@@ -26,10 +26,13 @@ struct hc_originals {
 void hc_originals_finish(struct hc_originals *o);
 
 struct hc_copying {
-    int from_fd;               /* the directory, borrowed; O_PATH will do */
-    int to_fd;                 /* an empty directory, borrowed */
-    int64_t most_bytes;        /* most bytes of all copies */
-    int64_t most_files;        /* most files, directories and links */
+    int from_fd;                           /* the directory, borrowed; O_PATH will do */
+    int to_fd;                             /* an empty directory, borrowed */
+    int64_t most_bytes;                    /* most bytes of all copies */
+    int64_t most_files;                    /* most files, directories and links */
+    const char *bytes_limit, *files_limit; /* names of these limits, for messages; NULL: those of a job */
+    bool plain_modes; /* modes are 0755, and 0644 for files that are not executable, instead of the original's
+                       */
     struct hc_deadline *until; /* borrowed */
     int64_t bytes, files;      /* bytes and files of all copies, counted on by each directory */
     struct hc_originals *of;   /* gets what was copied */

@@ -83,24 +83,25 @@ static void say_changes(const struct hc_manifest *m)
 #define GUESTS_TOLD         3    /* warnings of the program's process that are printed */
 #define GUEST_WARNING_SHOWN 1000 /* most bytes of one of them */
 
-/* Prints warnings about tables that could not be read (shim/harness/guest_data.py), from the report of a
- * program that ran on this host. Others are on its standard error already, or about what hotcell lists. */
-static void say_reported_warnings(const char *report)
+/* Prints warnings about inputs from the report of a program that ran on this host. Other warnings are about
+ * what the manifest lists. */
+static void say_warnings_of_inputs(const char *report)
 {
-    cJSON *all = NULL;
-    const cJSON *warning;
+    struct hc_guest_warnings all;
     struct hc_error ignored;
     int told = 0;
-    static const char unread[] = " is the path of the file, as pandas cannot read ";
-    if (hc_guest_report_check(report, strlen(report), &all, &ignored) == 0)
-        cJSON_ArrayForEach(warning, all)
-        {
-            if (!strstr(warning->valuestring, unread) || told++ >= GUESTS_TOLD)
-                continue;
-            hc_plain_line(warning->valuestring);
-            hc_warn("guest: %.*s", GUEST_WARNING_SHOWN, warning->valuestring);
-        }
-    cJSON_Delete(all);
+    if (hc_guest_report_check(report, strlen(report), &all, &ignored) < 0)
+        return;
+    cJSON *text = all.texts ? all.texts->child : NULL;
+    for (const cJSON *kind = all.kinds ? all.kinds->child : NULL; kind && text && told < GUESTS_TOLD;
+         kind = kind->next, text = text->next) {
+        if (strcmp(kind->valuestring, HC_WARNING_INPUT) != 0)
+            continue;
+        hc_plain_line(text->valuestring);
+        hc_warn("guest: %.*s", GUEST_WARNING_SHOWN, text->valuestring);
+        told++;
+    }
+    hc_guest_warnings_finish(&all);
 }
 
 /* Prints the first warnings of the program's process, such as of a table that it could not read. The manifest
@@ -115,7 +116,7 @@ static void say_guests_warnings(const struct hc_manifest *m)
             told++;
         }
     if (!told && m->guest)
-        say_reported_warnings(m->guest);
+        say_warnings_of_inputs(m->guest);
 }
 
 /* Prints how the job ended, unless the program's own output has shown it. */

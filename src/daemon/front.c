@@ -257,6 +257,9 @@ static int start_front(struct hc_front *f, const struct hc_front_setup *setup, s
     f->dispatch.results_fd = open(HC_RESULTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->dispatch.results_fd < 0)
         return hc_fail(err, errno, "open " HC_RESULTS_DIR);
+    f->dispatch.volumes_fd = open(HC_VOLUMES_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->dispatch.volumes_fd < 0)
+        return hc_fail(err, errno, "open " HC_VOLUMES_DIR);
     if (fcntl(setup->manager, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "start the front");
     if (count_descriptors(f, setup->listeners->count, setup->worker_count, err) < 0 ||

@@ -508,6 +508,10 @@ static int make_results_dir(struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_RESULTS_DIR);
     if (geteuid() == 0 && (chown(HC_RESULTS_DIR, 0, front) < 0 || chmod(HC_RESULTS_DIR, 02750) < 0))
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, HC_RESULTS_DIR);
+    if (mkdir(HC_VOLUMES_DIR, 0750) < 0 && errno != EEXIST)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_VOLUMES_DIR);
+    if (geteuid() == 0 && (chown(HC_VOLUMES_DIR, 0, front) < 0 || chmod(HC_VOLUMES_DIR, 02750) < 0))
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, HC_VOLUMES_DIR);
     if (mkdir(HC_UPLOADS_DIR, 0700) < 0 && errno != EEXIST)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "make " HC_UPLOADS_DIR);
     if (geteuid() == 0 && chown(HC_UPLOADS_DIR, front, front) < 0) /* the front alone writes in it */

@@ -38,12 +38,14 @@ struct work {
     struct hc_cached_policy *cached_policy; /* the job's policy; a counted reference */
     /* key that signs manifests; borrowed; empty: they are not signed */
     const struct hc_buf *key;
-    int channel;             /* channel to the front; borrowed */
-    bool session, has_tools; /* the job is a session; the client answers tool calls */
-    const char *stage;       /* path of the worker's own directory in HC_STAGE_DIR; borrowed */
-    bool staged;             /* `stage` has files of the job */
-    struct hc_warm *warm;    /* zygotes and cells of the worker; borrowed */
-    struct hc_warm_use use;  /* the cell that the job used */
+    int channel;                           /* channel to the front; borrowed */
+    bool session, has_tools;               /* the job is a session; the client answers tool calls */
+    const char *stage;                     /* path of the worker's own directory in HC_STAGE_DIR; borrowed */
+    bool staged;                           /* `stage` has files of the job */
+    struct hc_volume volumes[HC_MAX_DIRS]; /* the job's, at the index of their directories; owned */
+    bool has_volumes;
+    struct hc_warm *warm;   /* zygotes and cells of the worker; borrowed */
+    struct hc_warm_use use; /* the cell that the job used */
 };
 
 /* Writes an input that all users may read, so that no mount has to map its owner to the guest; other users
@@ -100,6 +102,43 @@ static int stage_inputs(struct work *w, struct hc_error *err)
     /* the content is on the disk: no need to keep it in memory while the job runs */
     hc_uploads_finish(&w->uploads);
     return 0;
+}
+
+/* Opens the tenant's volumes that the job has, for which their tenant's name stands in the path. */
+static int open_volumes(struct work *w, struct hc_error *err)
+{
+    char path[HC_VOLUME_PATH];
+    hc_autofd root = -1;
+    for (size_t i = 0; i < w->job.dir_count; i++) {
+        struct hc_dir *dir = &w->job.dirs[i];
+        if (!dir->volume)
+            continue;
+        if (root < 0 && (root = open(HC_VOLUMES_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+            return hc_fail(err, errno, "open " HC_VOLUMES_DIR);
+        if (hc_volume_open(&w->volumes[i], root, w->order->tenant, dir->volume, &w->order->volumes, path,
+                           err) < 0)
+            return -1;
+        free(dir->host);
+        if (asprintf(&dir->host, HC_VOLUMES_DIR "/%s", path) < 0) {
+            dir->host = NULL;
+            return hc_fail(err, ENOMEM, "volume '%s'", dir->volume);
+        }
+        w->has_volumes = true;
+    }
+    return 0;
+}
+
+/* Lets other jobs have the volumes; before the end of this one is told. */
+static void close_volumes(struct work *w)
+{
+    for (size_t i = 0; i < HC_MAX_DIRS; i++)
+        hc_volume_close(&w->volumes[i]);
+}
+
+static void init_volumes(struct work *w)
+{
+    for (size_t i = 0; i < HC_MAX_DIRS; i++)
+        w->volumes[i].fd = w->volumes[i].tenant_fd = -1;
 }
 
 static int read_body(struct work *w, struct hc_error *err)
@@ -197,6 +236,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,
         .default_dir = HC_RESULTS_DIR,
         .share = {w->job.tenant, w->order->weight},
+        .volumes = w->has_volumes ? w->volumes : NULL,
     };
     struct hc_manifest *m = calloc(1, sizeof *m);
     if (!m)
@@ -282,7 +322,7 @@ static int prepare_job(struct worker *me, struct work *w, struct hc_error *err)
 {
     return read_body(w, err) < 0 || load_policy(&me->policies, w, err) < 0 ||
                    hc_trees_check(me->trees, w->cached_policy->policy.tree, err) < 0 ||
-                   stage_inputs(w, err) < 0
+                   stage_inputs(w, err) < 0 || open_volumes(w, err) < 0
                ? -1
                : 0;
 }
@@ -301,8 +341,10 @@ static int serve_job(struct worker *me, struct hc_message *order, int fds[HC_RUN
     hc_autofd manifest = -1;
     memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
     drop_changed_trees(me);
+    init_volumes(&w);
     if (prepare_job(me, &w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
+    close_volumes(&w);
     unstage(&w);
     for (size_t i = 0; i < count; i++)
         hc_close_fd(&fds[i]);
@@ -334,12 +376,15 @@ static int serve_session(struct worker *me, struct hc_message *order, int fds[HC
                                    .share = {order->tenant, order->weight},
                                    .shared = true};
     memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
+    init_volumes(&w);
     if (prepare_job(me, &w, &answer.error) == 0) {
+        talk.volumes = w.has_volumes ? w.volumes : NULL;
         talk.policy = &w.cached_policy->policy;
         talk.ceiling = &w.cached_policy->ceiling;
         if (hc_session_talk(&talk, &answer.error) >= 0)
             answer.kind = HC_SAY_DONE;
     }
+    close_volumes(&w);
     work_finish(&w);
     if (hc_remove_results(AT_FDCWD, me->stage, err) < 0)
         hc_warn("%s", err->text);
@@ -357,6 +402,19 @@ static void forget(const char *job_id)
         hc_warn("%s", err.text);
 }
 
+static int remove_volume(const struct worker *me, const struct hc_message *order, struct hc_error *err)
+{
+    static struct hc_message answer;
+    answer = (struct hc_message){.kind = HC_SAY_VOLUME_GONE};
+    memcpy(answer.job_id, order->job_id, sizeof answer.job_id);
+    hc_autofd root = open(HC_VOLUMES_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (root < 0)
+        (void)hc_fail(&answer.error, errno, "open " HC_VOLUMES_DIR);
+    else
+        (void)hc_volume_remove(root, order->tenant, order->volume, &answer.error);
+    return hc_channel_send(me->channel, &answer, NULL, 0, err);
+}
+
 static int serve(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS], size_t count,
                  struct hc_error *err)
 {
@@ -366,6 +424,8 @@ static int serve(struct worker *me, struct hc_message *order, int fds[HC_RUN_FDS
         return serve_job(me, order, fds, count, err);
     if (order->kind == HC_SAY_SESSION && (count == HC_SESSION_FDS || count == HC_SESSION_TOOLS))
         return serve_session(me, order, fds, count, err);
+    if (order->kind == HC_SAY_REMOVE_VOLUME && !count)
+        return remove_volume(me, order, err);
     if (order->kind != HC_SAY_FORGET || count)
         return hc_fail(err, EPROTO, "a worker was sent message %u with %zu descriptors", order->kind, count);
     forget(order->job_id);

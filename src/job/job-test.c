@@ -172,10 +172,28 @@ static void names_are_python_identifiers(void **state)
         const char *name;
         bool good;
     } rows[] = {
-        {"x", true},         {"sales_2026", true}, {"X9", true},     {"match", true}, {"print", true},
-        {"_x", false},       {"__x__", false},     {"9x", false},    {"", false},     {"a-b", false},
-        {"a.b", false},      {"a b", false},       {"class", false}, {"None", false}, {"async", false},
-        {"\xc3\xa9", false}, {"../x", false},
+        {"x", true},
+        {"sales_2026", true},
+        {"X9", true},
+        {"match", true},
+        {"print", true},
+        {"_x", true},
+        {"__x__", false},
+        {"9x", false},
+        {"", false},
+        {"a-b", false},
+        {"a.b", false},
+        {"a b", false},
+        {"class", false},
+        {"None", false},
+        {"async", false},
+        {"\xc3\xa9", true},
+        {"\xe6\x95\xb0_1", true},
+        {"../x", false},
+        {"\xff", false},
+        {"a\xe2\x80\xae", false},
+        {"\xef\xbb\xbfx", false},
+        {"1\xc3\xa9", false},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -64,9 +64,8 @@ static bool name_taken(const struct hc_job *job, const char *name)
 
 const char *hc_job_bad_variable(const struct hc_job *job, const char *name)
 {
-    if (!hc_is_identifier(name) || strlen(name) > HC_JOB_NAME)
-        return "expected a Python identifier of ASCII letters, digits and '_', no keyword, at most 64 "
-               "characters, not beginning with '_'";
+    if (!hc_is_variable(name))
+        return "expected a Python identifier, no keyword, of at most 64 bytes, not beginning with '__'";
     if (job && name_taken(job, name))
         return "the name is given twice among inputs and vars";
     return NULL;
@@ -114,8 +113,8 @@ const char *hc_job_put_return(struct hc_job *job, const char *text)
     if (len > HC_JOB_NAME)
         return "the name is too long";
     (void)snprintf(name, sizeof name, "%.*s", (int)len, text);
-    if (!hc_is_word(name))
-        return "expected a Python name of ASCII letters, digits and '_'";
+    if (!hc_is_word(name) && !hc_is_variable(name))
+        return "expected a Python name";
     for (size_t i = 0; i < job->return_count; i++)
         if (strcmp(job->returns[i].name, name) == 0)
             return "the name is given twice";

@@ -9,6 +9,7 @@
 #define HC_MAX_INPUTS  64 /* most inputs of a job */
 #define HC_MAX_RETURNS 64 /* most variables that a job returns */
 #define HC_MAX_DIRS    16
+#define HC_JOB_VOLUMES 4    /* most volumes of a job */
 #define HC_DIR_PLACE   1024 /* most bytes of a directory's place in the cell */
 #define HC_JOB_NAME    64   /* most bytes of an id, and of the name of an input, a variable or a label */
 #define HC_BOM         "\xef\xbb\xbf" /* may stand before a program's code; the handover leaves it out */
@@ -27,14 +28,14 @@ enum hc_input_format {
 #define HC_JOB_CHOICES 80 /* bytes of a list of choices */
 
 struct hc_input {
-    char *name;                  /* a Python identifier, not a keyword, not starting with an underscore */
+    char *name;                  /* hc_is_variable */
     char *path;                  /* path of the file on the host */
     enum hc_input_format format; /* how the program gets the file */
 };
 
 /* A variable of the program whose value the job returns. */
 struct hc_return {
-    char *name;         /* a Python identifier */
+    char *name;         /* a word or hc_is_variable */
     const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
 };
 
@@ -47,8 +48,10 @@ enum hc_dir_mode {
 };
 /* A directory of the host that the program finds in its cell. */
 struct hc_dir {
-    char *host;  /* owned; as the caller named it */
-    char *place; /* owned; absolute path in the cell (hc_dir_bad_place); NULL: the host's absolute path */
+    char *host;   /* owned; as the caller named it */
+    char *place;  /* owned; absolute path in the cell (hc_dir_bad_place); NULL: the host's absolute path */
+    char *volume; /* owned; name of the tenant's volume that it is a copy of, and `host` "" until a worker has
+                     opened that; NULL: it is no volume */
     enum hc_dir_mode mode;
 };
 /* Commands that take options of a job (hc_job_option.commands); HC_OF_SERVE is `hotcell mcp`. */

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "job/job_parts.h"
+#include "json/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,9 +77,33 @@ const char *hc_job_put_dir(struct hc_job *job, const char *host, const char *pla
     return dir.host && (dir.place || !place) ? NULL : "out of memory";
 }
 
+const char *hc_job_put_volume(struct hc_job *job, const char *name, const char *place)
+{
+    const char *bad = hc_is_id(name, HC_JOB_NAME)
+                          ? hc_dir_bad_place(place)
+                          : "expected a name of letters, digits, '.', '_' and '-', at most 64";
+    size_t volumes = 0;
+    for (size_t i = 0; i < job->dir_count; i++) {
+        if (!job->dirs[i].volume)
+            continue;
+        volumes++;
+        if (strcmp(job->dirs[i].volume, name) == 0)
+            bad = "the volume is given twice";
+    }
+    if (!bad && (volumes == HC_JOB_VOLUMES || job->dir_count == HC_MAX_DIRS))
+        bad = "more than 4 volumes";
+    if (bad)
+        return bad;
+    struct hc_dir *dir = &job->dirs[job->dir_count++];
+    *dir = (struct hc_dir){
+        .host = strdup(""), .place = strdup(place), .volume = strdup(name), .mode = HC_DIR_COW};
+    return dir->host && dir->place && dir->volume ? NULL : "out of memory";
+}
+
 void hc_job_free_dirs(struct hc_job *job)
 {
     for (size_t i = 0; i < job->dir_count; i++) {
+        free(job->dirs[i].volume);
         free(job->dirs[i].host);
         free(job->dirs[i].place);
     }

@@ -33,6 +33,8 @@ int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, co
 /* Add a directory of the host; `place` and `mode` NULL: their defaults. Returns what is wrong, or NULL: it
  * was added. (job_dirs.c) */
 const char *hc_job_put_dir(struct hc_job *job, const char *host, const char *place, const char *mode);
+/* The same for a volume of the sender's. */
+const char *hc_job_put_volume(struct hc_job *job, const char *name, const char *place);
 void hc_job_free_dirs(struct hc_job *job);
 
 /* Add a returned variable; `text` is NAME or NAME=FORMAT. Returns what is wrong, or NULL: it was added. */

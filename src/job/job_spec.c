@@ -164,6 +164,30 @@ static int parse_dirs(struct spec *s, const cJSON *node, struct hc_error *err)
     return 0;
 }
 
+static int parse_volume(struct spec *s, const cJSON *entry, struct hc_error *err)
+{
+    const char *name, *place;
+    if (!cJSON_IsObject(entry) || cJSON_GetArraySize(entry) != 2 || !text_of(entry, "name", &name) ||
+        !text_of(entry, "place", &place) || !name || !place)
+        return hc_json_fail(s->json, entry, false, err,
+                            "volumes: expected objects of 'name' and 'place', which are strings");
+    const char *bad = hc_job_put_volume(s->job, name, place);
+    return bad ? hc_json_fail(s->json, entry, false, err, "volumes: '%.64s': %s", name, bad) : 0;
+}
+
+static int parse_volumes(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    if (!cJSON_IsArray(node))
+        return wrong_type(s, node, "a list of objects", err);
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, node)
+    {
+        if (parse_volume(s, entry, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsObject(node))
@@ -411,13 +435,21 @@ static const struct member runner_form[] = {
 
 /* A remote sender's form has no member that names a file of this host. */
 static const struct member upload_form[] = {
-    {"code", parse_code},      {"inputs", parse_uploads},
-    {"vars", parse_vars},      {"policy", parse_policy_name},
-    {"tree", parse_tree_name}, {"limits", parse_limits},
-    {"labels", parse_labels},  {"seed", parse_seed},
-    {"return", parse_return},  {"tools", parse_tools},
-    {"stdin", parse_stdin},    {"args", parse_args},
-    {"env", parse_env},        {NULL, NULL},
+    {"code", parse_code},
+    {"inputs", parse_uploads},
+    {"vars", parse_vars},
+    {"policy", parse_policy_name},
+    {"tree", parse_tree_name},
+    {"limits", parse_limits},
+    {"labels", parse_labels},
+    {"seed", parse_seed},
+    {"return", parse_return},
+    {"tools", parse_tools},
+    {"stdin", parse_stdin},
+    {"args", parse_args},
+    {"env", parse_env},
+    {"volumes", parse_volumes},
+    {NULL, NULL},
 };
 
 /* A session's form lacks the members that describe one program: they are for its runs. */
@@ -431,6 +463,7 @@ static const struct member session_form[] = {
     {"seed", parse_seed},
     {"tools", parse_tools},
     {"env", parse_env},
+    {"volumes", parse_volumes},
     {NULL, NULL},
 };
 
@@ -471,7 +504,7 @@ static const struct form *form_of(const struct spec *s)
     return s->job->runner_form ? &by_runner : &by_owner;
 }
 
-#define MOST_MEMBERS 24 /* members of the largest form, rows of job_options.def included, and a NULL */
+#define MOST_MEMBERS 32 /* members of the largest form, rows of job_options.def included, and a NULL */
 
 /* The names of all members of a form, NULL behind the last. */
 static void list_members(const struct form *form, const char *out[MOST_MEMBERS])

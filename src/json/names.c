@@ -1,5 +1,7 @@
 #include "json/names.h"
 
+#include "base/utf8.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +43,43 @@ bool hc_is_identifier(const char *text)
         if (strcmp(keywords[i], text) == 0)
             return false;
     return true;
+}
+
+/* Can the character, which is not ASCII, stand in a name? Not exactly Python's rule, for which tables of
+ * Unicode would be needed: Latin-1 signs, punctuation, formats, symbols, private and unassigned planes are
+ * left out, so that no name changes how a line is shown. */
+static bool is_name_character(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } none[] = {
+        {0x80, 0xa9},     {0xab, 0xb4},       {0xb6, 0xb6},        {0xb8, 0xb9},     {0xbb, 0xbf},
+        {0x61c, 0x61c},   {0x180e, 0x180e},   {0x2000, 0x2070},    {0x2190, 0x2bff}, {0x2e00, 0x2fff},
+        {0x3000, 0x3004}, {0x3008, 0x3020},   {0xd800, 0xf8ff},    {0xfe00, 0xfe1f}, {0xfeff, 0xfeff},
+        {0xfff0, 0xffff}, {0x1f000, 0x1faff}, {0xe0000, 0x10ffff},
+    };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (c >= none[i].first && c <= none[i].last)
+            return false;
+    return true;
+}
+
+bool hc_is_variable(const char *text)
+{
+    char plain[HC_VARIABLE + 1];
+    const size_t len = strlen(text);
+    size_t used = 0;
+    if (len == 0 || len > HC_VARIABLE || (text[0] == '_' && text[1] == '_'))
+        return false;
+    for (size_t at = 0; at < len;) {
+        int n = hc_utf8_sequence((const unsigned char *)text + at, len - at);
+        if (n <= 0 || (n > 1 && !is_name_character(hc_utf8_decode((const unsigned char *)text + at, n))))
+            return false;
+        plain[used++] = n > 1 ? 'x' : text[at]; /* the rest of the rule is about ASCII */
+        at += (size_t)n;
+    }
+    plain[used] = '\0';
+    return plain[0] == '_' || used < len ? hc_is_word(plain) : hc_is_identifier(plain);
 }
 
 bool hc_is_id(const char *text, size_t max)

@@ -5,8 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-bool hc_is_word(const char *text);           /* [A-Za-z_][A-Za-z0-9_]* */
-bool hc_is_identifier(const char *text);     /* a word, no Python keyword, no underscore in front */
+#define HC_VARIABLE 64 /* most bytes of a variable's name */
+
+bool hc_is_word(const char *text);       /* [A-Za-z_][A-Za-z0-9_]* */
+bool hc_is_identifier(const char *text); /* a word, no Python keyword, no underscore in front */
+/* A name for a variable of a program: not only ASCII, with at most one underscore in front, no keyword, at
+ * most HC_VARIABLE bytes. */
+bool hc_is_variable(const char *text);
 bool hc_is_id(const char *text, size_t max); /* 1 to `max` of [A-Za-z0-9._-], not beginning with '.' */
 
 /* How many insertions, deletions, replacements and swaps of neighbours make `b` of `a`. */

@@ -60,6 +60,8 @@ void hc_manifest_finish(struct hc_manifest *m)
     for (size_t i = 0; i < m->dir_count; i++) {
         free(m->dirs[i].place);
         free(m->dirs[i].host);
+        free(m->dirs[i].volume);
+        free(m->dirs[i].not_kept);
         hc_changes_free(m->dirs[i].changes);
     }
     free(m->code_path);
@@ -340,9 +342,9 @@ static void put_stream(struct doc *d, cJSON *root, const char *name, const struc
 
 /* Add the guest's report. Returns NULL, or why the report is left out. It was checked when it arrived, and is
  * checked again here, so that no report can make a manifest that cannot be read or breaks its schema.
- * *warnings gets the report's warnings, owned by the caller; NULL: it has none. */
-static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m, cJSON **warnings,
-                             struct hc_error *err)
+ * *warnings gets the report's warnings, owned by the caller. */
+static const char *put_guest(struct doc *d, cJSON *root, const struct hc_manifest *m,
+                             struct hc_guest_warnings *warnings, struct hc_error *err)
 {
     bool fits = m->guest && hc_guest_report_check(m->guest, strlen(m->guest), warnings, err) == 0;
     if (m->guest && !fits && err->sys == ENOMEM)
@@ -584,10 +586,41 @@ static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)
     }
 }
 
+static size_t count_volumes(const struct hc_manifest *m)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->dir_count; i++)
+        count += m->dirs[i].volume != NULL;
+    return count;
+}
+
+/* Where volumes are on the host is nothing for their tenant. */
+static void put_volumes(struct doc *d, cJSON *root, const struct hc_manifest *m)
+{
+    cJSON *volumes = put_list(d, root, "volumes");
+    for (size_t i = 0; i < m->dir_count; i++) {
+        const struct hc_manifest_dir *dir = &m->dirs[i];
+        if (!dir->volume)
+            continue;
+        cJSON *entry = put_object(d, volumes, NULL);
+        put_text(d, entry, "name", dir->volume);
+        if (put_name(d, entry, "place", dir->place))
+            put_bool(d, entry, "escaped", true);
+        put_bool(d, entry, "kept", dir->kept);
+        put_text_or_null(d, entry, "reason", dir->kept || !dir->not_kept ? "" : dir->not_kept);
+        if (dir->kept) {
+            put_number(d, entry, "bytes", (double)dir->bytes);
+            put_number(d, entry, "files", (double)dir->files);
+        }
+    }
+}
+
 static void put_dirs(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     cJSON *dirs = put_list(d, root, "dirs");
     for (size_t i = 0; i < m->dir_count; i++) {
+        if (m->dirs[i].volume)
+            continue;
         cJSON *entry = put_object(d, dirs, NULL);
         bool escaped = put_name(d, entry, "host", m->dirs[i].host);
         if (put_name(d, entry, "place", m->dirs[i].place) || escaped)
@@ -609,14 +642,14 @@ static cJSON *build_document(const struct hc_manifest *m)
     put_process(&d, root, m);
     put_stream(&d, root, "stdout", &m->out);
     put_stream(&d, root, "stderr", &m->err);
-    cJSON *of_guest = NULL;
+    struct hc_guest_warnings of_guest = {0};
     const char *no_guest = put_guest(&d, root, m, &of_guest, &report_err);
     put_artifacts(&d, root, "figures", m->figures, m->figure_count);
     put_artifacts(&d, root, "files", m->files, m->file_count);
     put_skipped(&d, root, m);
     put_code(&d, root, m);
-    put_warnings(&d, root, m, of_guest, no_guest);
-    cJSON_Delete(of_guest);
+    put_warnings(&d, root, m, of_guest.texts, no_guest);
+    hc_guest_warnings_finish(&of_guest);
     put_denials(&d, root, m);
     put_tools(&d, root, m);
     if (m->runs)
@@ -626,8 +659,10 @@ static cJSON *build_document(const struct hc_manifest *m)
     put_limits(&d, root, m);
     put_layers(&d, root, m);
     put_sources(&d, root, m);
-    if (m->dir_count)
+    if (m->dir_count > count_volumes(m))
         put_dirs(&d, root, m);
+    if (count_volumes(m))
+        put_volumes(&d, root, m);
     put_text_or_null(&d, root, "started", m->started);
     put_text_or_null(&d, root, "finished", m->finished);
     if (d.ok)

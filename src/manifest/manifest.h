@@ -72,6 +72,10 @@ struct hc_manifest_dir {
     char *host;                 /* real path on the host, behind all links; owned */
     char *place;                /* path in the cell; owned */
     const char *mode;           /* static */
+    char *volume;               /* name of the tenant's volume that it is a copy of; owned. NULL: none */
+    bool kept;                  /* the volume has its content now */
+    char *not_kept;             /* why it has not, a phrase; owned. NULL: nothing is known */
+    int64_t bytes, files;       /* size of a volume's content that was kept */
     struct hc_changes *changes; /* changes that the program made in a copy; owned. NULL: it had no copy, or
                                    the launch failed */
 };

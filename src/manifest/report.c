@@ -32,6 +32,17 @@ static bool is_strings(const cJSON *node)
     return cJSON_IsArray(node) && all_fit(node, is_string);
 }
 
+static bool is_warning_kind(const cJSON *node)
+{
+    return cJSON_IsString(node) && (strcmp(node->valuestring, HC_WARNING_INPUT) == 0 ||
+                                    strcmp(node->valuestring, HC_WARNING_REPORT) == 0);
+}
+
+static bool is_warning_kinds(const cJSON *node)
+{
+    return cJSON_IsArray(node) && all_fit(node, is_warning_kind);
+}
+
 static bool is_value(const cJSON *node)
 {
     return cJSON_IsNull(node) || cJSON_IsObject(node);
@@ -149,9 +160,17 @@ static const struct {
     const char *name;                /* name of the member */
     bool (*fits)(const cJSON *node); /* checks its value */
 } members[] = {
-    {"value", is_value},       {"error", is_error},       {"figures", is_figures}, {"columns", is_columns},
-    {"warnings", is_strings},  {"exit", is_status},       {"complete", is_bool},   {"results", is_any},
-    {"returned", is_returned}, {"displays", is_displays},
+    {"value", is_value},
+    {"error", is_error},
+    {"figures", is_figures},
+    {"columns", is_columns},
+    {"warnings", is_strings},
+    {"exit", is_status},
+    {"complete", is_bool},
+    {"results", is_any},
+    {"returned", is_returned},
+    {"displays", is_displays},
+    {"warning_kinds", is_warning_kinds},
 };
 
 static int check_member(const struct hc_json *j, const cJSON *node, struct hc_error *err)
@@ -173,11 +192,25 @@ static int check_shape(const struct hc_json *j, struct hc_error *err)
     for (const cJSON *node = j->root->child; node; node = node->next)
         if (check_member(j, node, err) < 0)
             return -1;
+    const cJSON *kinds = cJSON_GetObjectItemCaseSensitive(j->root, "warning_kinds");
+    const cJSON *texts = cJSON_GetObjectItemCaseSensitive(j->root, "warnings");
+    if (kinds && cJSON_GetArraySize(kinds) != cJSON_GetArraySize(texts))
+        return hc_json_fail(j, kinds, false, err, "'warning_kinds' has not one kind for each warning");
     return 0;
 }
 
-int hc_guest_report_check(const char *text, size_t len, cJSON **warnings, struct hc_error *err)
+void hc_guest_warnings_finish(struct hc_guest_warnings *warnings)
 {
+    cJSON_Delete(warnings->texts);
+    cJSON_Delete(warnings->kinds);
+    *warnings = (struct hc_guest_warnings){0};
+}
+
+int hc_guest_report_check(const char *text, size_t len, struct hc_guest_warnings *warnings,
+                          struct hc_error *err)
+{
+    if (warnings)
+        *warnings = (struct hc_guest_warnings){0};
     struct hc_json j;
     hc_autoscan scan;
     if (hc_scan(&scan, "report", text, len, AROUND, err) < 0)
@@ -187,8 +220,10 @@ int hc_guest_report_check(const char *text, size_t len, cJSON **warnings, struct
     if (hc_scan_numbers(&scan, "report", err) < 0 || hc_json_parse(&j, "report", text, len, err) < 0)
         return -1;
     int rc = check_shape(&j, err);
-    if (rc == 0 && warnings)
-        *warnings = cJSON_DetachItemFromObjectCaseSensitive(j.root, "warnings");
+    if (rc == 0 && warnings) {
+        warnings->texts = cJSON_DetachItemFromObjectCaseSensitive(j.root, "warnings");
+        warnings->kinds = cJSON_DetachItemFromObjectCaseSensitive(j.root, "warning_kinds");
+    }
     hc_json_finish(&j);
     return rc;
 }

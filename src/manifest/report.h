@@ -5,13 +5,26 @@
 
 #include "json/json.h"
 
+/* Kinds of warnings of a report: of an input that is not as it was meant to be, or of something that the
+ * report lacks. */
+#define HC_WARNING_INPUT  "input"
+#define HC_WARNING_REPORT "report"
+
+/* The warnings of a report: two lists of strings, owned. `kinds` is NULL, or as long as `texts`. */
+struct hc_guest_warnings {
+    cJSON *texts, *kinds;
+};
+
 /* An object of "value" (an object or null), "error" ({"type", "message", "traceback", "line", "column",
  * "end_column", "hint"} or null), "figures" ([{"path", "mime", "kind": strings, "chart": object, which may be
- * missing}]), "columns" ({input: [names]}), "warnings", "exit", "complete", "results" (anything), "returned"
- * ({name: {"type", "path", "mime", "error": strings, "json": anything}}), "displays" ([objects]); each member
- * may be missing, and no other is allowed. A report that is nested too deeply for a manifest is refused.
- * HC_EXIT_DATA. *warnings gets the list "warnings", owned by the caller, and stays as it is if there is none;
- * `warnings` may be NULL. */
-int hc_guest_report_check(const char *text, size_t len, cJSON **warnings, struct hc_error *err);
+ * missing}]), "columns" ({input: [names]}), "warnings", "warning_kinds" (a kind for each warning),
+ * "exit", "complete", "results" (anything), "returned" ({name: {"type", "path", "mime", "error": strings,
+ * "json": anything}}), "displays" ([objects]); each member may be missing, and no other is allowed. A report
+ * that is nested too deeply for a manifest is refused. HC_EXIT_DATA. *warnings gets the report's, and is
+ * empty if there are none or the report is refused; `warnings` may be NULL. */
+int hc_guest_report_check(const char *text, size_t len, struct hc_guest_warnings *warnings,
+                          struct hc_error *err);
+/* Frees both lists. */
+void hc_guest_warnings_finish(struct hc_guest_warnings *warnings);
 
 #endif

@@ -66,7 +66,7 @@ static void bind_input(const struct hc_handover_input *input, PyObject *space, P
     if (!loaded || !PyArg_ParseTuple(loaded, "OOOO", &value, &names, &message, &warning))
         hc_fail_python("load the job's data");
     if (warning != Py_None)
-        hc_report_warn_early(warning);
+        hc_report_warn_of_input(warning);
     if (message != Py_None)
         hc_reject(&(struct hc_rejection){.rule = "input", .message = message});
     if (PyDict_SetItemString(space, input->name, value) < 0 ||

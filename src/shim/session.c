@@ -191,7 +191,7 @@ static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
     if (PyDict_Update(space, values) < 0 || PyDict_Update(columns, names) < 0)
         fail_python("set the run's inputs");
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(warnings); i++)
-        hc_report_warn_early(PyList_GET_ITEM(warnings, i));
+        hc_report_warn_of_input(PyList_GET_ITEM(warnings, i));
     return 0;
 }
 

@@ -154,6 +154,23 @@ Path({one!r}, "x").unlink()
     assert not (tmp_path / "one/x").exists() and (tmp_path / "two/y").read_text() == "one"
 
 
+def test_paths_are_relative_to_the_callers_directory_if_that_holds_one(tmp_path, monkeypatch):
+    """Of the current directory itself the code sees nothing else, and writes nowhere else in it."""
+    (tmp_path / "out/deep").mkdir(parents=True)
+    (tmp_path / "out/log").write_text("1")
+    (tmp_path / "secret").write_text("secret")
+    monkeypatch.chdir(tmp_path)
+    code = "import os\nopen('out/log', 'a').write('2')\nopen('out/deep/x', 'w').write('x')\n[os.getcwd(), os.listdir('.'), open('./out/log').read()]"
+    assert run(code, ok_dests=["out"]) == [str(tmp_path), ["out"], "12"]
+    assert (tmp_path / "out/log").read_text() == "12" and (tmp_path / "out/deep/x").read_text() == "x"
+    for path in ("other", "out/../other", str(tmp_path / "other")):
+        with pytest.raises(PermissionError, match="not allowed; permitted: \\['out'\\]"):
+            run(f"open({path!r}, 'w')", ok_dests=["out"])
+    with pytest.raises(FileNotFoundError):
+        run("open('secret')", ok_dests=["out"])
+    assert sorted(os.listdir(tmp_path)) == ["out", "secret"]
+
+
 def test_a_directory_that_is_not_there_yet_is_made(tmp_path):
     with pytest.warns(UserWarning, match="there is no directory .*/new/one"):  # it may be misspelt
         run("1", ok_dests=["new/one"])

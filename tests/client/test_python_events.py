@@ -271,8 +271,8 @@ def test_a_misspelt_argument_is_named_with_the_right_one(daemon):
 
 def test_arguments_that_a_session_has_as_a_whole_or_not_at_all(base_tree):
     with hotcell.Session(tree="base") as session:
-        for name, advice in (("tools", "give it to Session"), ("memory", "give it to Session"), ("dirs", "sessions have no directories of the host"),
-                             ("workdir", "sessions have no directories of the host"), ("timeot", "did you mean 'timeout'")):
+        for name, advice in (("tools", "give it to Session"), ("memory", "give it to Session"), ("dirs", "give it to Session"),
+                             ("workdir", "give it to Session"), ("timeot", "did you mean 'timeout'")):
             with pytest.raises(TypeError, match=rf"run\(\) got an unexpected argument '{name}': .*{advice}"):
                 session.run("1", **{name: []})
         assert session.run("1").value == 1

@@ -3,6 +3,7 @@ is asked of the caller, and a Desk that is asked by a hostile program."""
 
 import asyncio
 import collections
+import copy
 import datetime
 import decimal
 import inspect
@@ -15,12 +16,14 @@ import re
 import subprocess
 import sys
 import types
+import urllib.request
 from pathlib import Path
 
 import cells
 import pytest
 from runners import fresh  # noqa: F401
 
+import hotcell
 from hotcell import values
 from hotcell.adapters import RunPython, notebook, standins
 from hotcell.adapters import allow as registry
@@ -681,3 +684,46 @@ def test_a_letter_is_read_by_who_knows_what_stands_in_it():
         values.untagged(letter)
     with pytest.raises(values.NotCarried):
         values.to_letter([len], 1000, standins._no_other)  # pylint: disable=protected-access
+
+
+# ---- names, and modules that code imports ----
+
+@pytest.mark.parametrize(("code", "g", "value", "after"), [
+    ("名 = sum(数据)\n数据.append(9)\n名", {"数据": [1, 2, 3]}, 6, {"名": 6, "数据": [1, 2, 3, 9]}),
+    ("_limit = _limit + 1\n_limit", {"_limit": (1,)[0]}, 2, {"_limit": 1}), ("_pair", {"_pair": (1, 2)}, (1, 2), {}),
+    ("f'{数据} {_x}'", {"数据": 1, "_x": 2}, "1 2", {}), ("\ufb01le + 1", {"file": 1}, 2, {}),
+    ("数" * 40 + " + 1", {"数" * 40: 1}, 2, {}), ("for _ in 'ab': pass\n_", {"_": 5}, "b", {"_": 5}),
+], ids=range(7))
+def test_names_in_any_letters_and_with_an_underscore(ask, code, g, value, after):
+    """The names of the caller's variables."""
+    g = copy.deepcopy(g)
+    assert ask(code, g) == value and {name: g[name] for name in after} == after
+
+
+@pytest.mark.parametrize("value", [Shop(), print, [print], math], ids=["object", "function", "list", "module"])
+def test_what_is_no_data_has_no_name_with_an_underscore(ask, value):
+    with pytest.raises(hotcell.NeedsSession, match="_it"):
+        ask("_it", {"_it": value})
+
+
+@pytest.mark.parametrize("code", [
+    "import subprocess\nsubprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout", "from subprocess import run\nrun(['echo', 'hi'],"
+    " capture_output=True, text=True).stdout", "import subprocess as sp\nsp.run(['echo', 'hi'], capture_output=True, text=True).stdout",
+], ids=["import", "from", "as"])
+def test_code_imports_a_module_of_which_functions_are_allowed(ask, code):
+    """allow({subprocess: [...]}). Nothing else of the module can be used, and no other module be imported."""
+    with pytest.raises(PermissionError, match="Import of 'subprocess' is not allowed"):
+        ask(code, {})
+    allow({subprocess: ["run"]})
+    assert ask(code, {}) == "hi\n"
+    with pytest.raises(PermissionError, match="subprocess.Popen"):
+        ask("import subprocess\nsubprocess.Popen(['true'])", {})
+    with pytest.raises(PermissionError, match="Import of 'socket' is not allowed"):
+        ask("import subprocess, socket", {})
+    with pytest.raises(PermissionError, match="Import of 'subprocess' is not allowed"):
+        ask(code, {}, ban_imports=["subprocess"])
+
+
+def test_code_imports_a_module_in_a_package(ask):
+    allow({urllib.request: ["quote"]})
+    assert ask("import urllib.request\nfrom urllib import request\nurllib.request.quote('a b'), request.quote('/ c')", {}) == ("a%20b", "/%20c")

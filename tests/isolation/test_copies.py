@@ -315,12 +315,33 @@ except OSError as e: print("none")
         assert result.stdout in ("x\n", "none\n") or (result.status == 65 and "changed while it was copied" in result.stderr), result
 
 
-def test_nothing_is_left_and_a_session_is_refused(user, data):
+def test_a_session_has_a_copy_for_all_of_its_runs(user, data):
+    """Its changes are listed when it has ended; nothing in the directory changes before they are committed."""
+    (data / "kept").write_text("old")
+    (data / "gone").write_text("gone")
+    os.chown(data / "kept", user.uid, user.uid)
+    before = {path: path.lstat().st_mtime_ns for path in data.iterdir()}
+    out = data.parent / "of the session"
+    runs = ["import os; os.chdir('/work'); open('kept', 'a').write(' new'); os.remove('gone')", "print(open('kept').read(), os.path.exists('gone'))",
+            "open('undone', 'w').write('x'); os._exit(3)", "import os; print(sorted(os.listdir('/work')) == sorted({*os.listdir('/work')} | {'undone'}))"]
+    done = cells.hotcell("session", "-t", cells.tree_path("base"), "--dir", f"{data}:/work:cow", "-o", str(out), user=user,
+                         stdin=None, input="".join(json.dumps({"run": {"code": code}}) + "\n" for code in runs))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    texts = [answer["manifest"]["stdout"]["text"] for answer in answers if answer["event"] == "result"]
+    assert texts == ["", "old new False\n", "", "True\n"], done
+    assert {path: path.lstat().st_mtime_ns for path in data.iterdir()} == before
+    row, = json.loads((out / "manifest.json").read_text())["dirs"]
+    changed = {entry["path"]: entry["change"] for entry in row["changes"]["entries"]}
+    assert changed == {"kept": "changed", "gone": "removed", "undone": "added"}, row
+    committed = cells.hotcell("workspace", "commit", str(out), user=user)
+    assert committed.returncode == 0, committed
+    assert (data / "kept").read_text() == "old new" and not (data / "gone").exists() and (data / "undone").read_text() == "x"
+
+
+def test_nothing_is_left(user, data):
     before = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
     assert probe(data, "1", user=user).status == 0
     assert Path("/proc/self/mountinfo").read_text(encoding="utf-8") == before
-    done = cells.hotcell("session", "-t", cells.tree_path("base"), "--dir", f"{data}:/work:cow", "-o", str(data.parent / "o"), stdin=None, input="")
-    assert "a session gets directories only to read" in done.stdout + done.stderr, done
 
 
 def test_a_policy_bounds_copies_too(user, data):

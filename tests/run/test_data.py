@@ -165,6 +165,17 @@ def test_tables_that_pandas_cannot_read_are_paths(scientific, here, name, conten
     assert warning.endswith(f"To read it: {read}"), warning
     assert result.stderr == f"hotcell: {warning}\n"
     assert "data" not in result.manifest["guest"]["columns"]
+    assert result.manifest["guest"]["warning_kinds"] == ["input"]
+
+
+def test_a_program_cannot_warn_in_the_name_of_an_input(scientific, here):
+    """The kind of a warning decides whether it is printed, and not its words."""
+    (here / "a.csv").write_bytes(b"")
+    text = "x is the path of the file, as pandas cannot read it as it is"
+    code = f"class Shown:\n def _repr_html_(self): return 'x' * (1 << 22)\nShown.__name__ = '{text}'\ndisplay(Shown())"
+    result = cells.run(code, "--input", f"data={here / 'a.csv'}", *MEMORY, tree=scientific)
+    assert result.manifest["guest"]["warning_kinds"] == ["input", "report"], result
+    assert result.stderr.count("hotcell: ") == 1 and "hotcell: guest: data is the path" in result.stderr, result
 
 
 def test_a_raw_input_is_a_path(scientific, here):
@@ -215,6 +226,19 @@ def test_frames_without_pandas_are_rejected(here):
 def test_variables_of_each_kind(base_tree, text, value):
     result = cells.run("print(repr(v))", "--var", f"v={text}")
     assert result.stdout == value + "\n", result
+
+
+def test_names_in_any_letters(base_tree, here):
+    (here / "a.txt").write_text("text")
+    result = cells.run("сумма = 数据 + _x\nprint(open(имя).read())", "--var", "数据=1", "--var", "_x=2", "--input", f"имя={here / 'a.txt'}",
+                       "--return", "сумма=json")
+    assert result.stdout == "text\n" and result.manifest["guest"]["returned"]["сумма"]["json"] == 3, result
+
+
+@pytest.mark.parametrize("name", ["__x", "class", "a b", "1数", "a\u202eb", "a\u2028b", "a\ufeff", "a\x85", "a-b", "", "数" * 22])
+def test_names_of_no_variable(base_tree, name):
+    result = cells.run("1", "--var", f"{name}=1")
+    assert result.status == 64 and len(result.stderr.splitlines()) == 1, result
 
 
 def test_many_variables(base_tree):

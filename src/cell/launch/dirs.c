@@ -164,6 +164,8 @@ static int open_dir(const struct hc_launch *l, struct hc_source *s, const struct
     s->path = strdup(path);
     if (!s->path)
         return hc_fail(err, ENOMEM, "%s", path);
+    if (dir->volume) /* of the daemon's own state, and its sender's */
+        return 0;
     return hc_dir_refuse_hosts_own(path, s->fd, err) < 0 ? -1 : check_policy(l->run->policy, dir, path, err);
 }
 
@@ -181,9 +183,10 @@ static char *choose_place(const struct hc_dir *dir, const struct hc_source *s)
 static int find_dir(const struct hc_launch *l, struct hc_dir_source *d, const struct hc_dir *dir,
                     char **place, struct hc_error *err)
 {
-    if (dir->mode != HC_DIR_RO && dir->mode != HC_DIR_SCRATCH && l->run->policy->session)
+    if (dir->mode == HC_DIR_RW && l->run->policy->session)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "%s: a session gets directories only to read: give the mode ro", dir->host);
+                          "%s: a session writes to no directory of the host: give the mode cow, or ro",
+                          dir->host);
     if (open_dir(l, &d->from, dir, err) < 0)
         return -1;
     *place = choose_place(dir, &d->from);
@@ -214,14 +217,18 @@ static int prepare_dir(struct hc_launch *l, const struct hc_dir *dir, struct hc_
         host = strdup(d->from.path);
     if (rc == 0 && !host)
         rc = hc_fail(err, ENOMEM, "%s", dir->host);
+    char *volume = rc == 0 && dir->volume ? strdup(dir->volume) : NULL;
+    if (rc == 0 && dir->volume && !volume)
+        rc = hc_fail(err, ENOMEM, "%s", dir->volume);
     if (rc < 0) {
         free(place);
+        free(host);
         hc_source_finish(&d->from);
-        return hc_ctx(err, "directory");
+        return dir->volume ? hc_ctx(err, "volume '%s'", dir->volume) : hc_ctx(err, "directory");
     }
     /* The manifest, which outlives the plan, owns both paths. */
-    l->m->dirs[l->m->dir_count++] =
-        (struct hc_manifest_dir){.host = host, .place = place, .mode = hc_dir_mode_name(dir->mode)};
+    l->m->dirs[l->m->dir_count++] = (struct hc_manifest_dir){
+        .host = host, .place = place, .mode = hc_dir_mode_name(dir->mode), .volume = volume};
     d->place = place;
     d->mode = dir->mode;
     l->plan.dir_count++;
@@ -249,8 +256,8 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err)
     for (size_t i = 0; i < l->plan.dir_count; i++) {
         struct hc_source *s = &l->plan.dirs[i].from;
         struct stat st;
-        if (l->plan.dirs[i].mode == HC_DIR_SCRATCH)
-            continue; /* nothing of it is shown */
+        if (l->plan.dirs[i].mode == HC_DIR_SCRATCH || l->m->dirs[i].volume)
+            continue; /* nothing of it is shown; all users may read a volume's files */
         if ((s->mount_fd = hc_source_clone(s, false, err)) < 0)
             return -1;
         if (fstat(s->fd, &st) < 0)

@@ -106,6 +106,9 @@ int hc_launch_check_shared(const struct hc_launch *l, const struct hc_source *s,
  * for results. (workspaces.c) */
 int hc_launch_fill_copies(struct hc_launch *l, struct hc_error *err);
 int hc_launch_keep_changes(struct hc_launch *l, struct hc_error *err);
+/* Puts the content of copies of volumes into these, if the job has ended well. What cannot be kept is said in
+ * the manifest. */
+void hc_launch_keep_volumes(struct hc_launch *l);
 /* Make the pipe for a job with standard input, which is `stdin_fd` (lent; 0: what the job itself has), and
  * fill it: at once if it all fits, else in a process that does nothing else. Nobody waits for that process:
  * it ends when no process of the cell can read any more, and hc_feed_stop kills it. That returns the errno

@@ -175,12 +175,15 @@ int hc_launch_keep(struct hc_launch *l, int64_t since_ns, struct hc_error *err)
     if (!l->sup.over && hc_collect(&c, err) < 0) /* after an early exit /output is empty (early_exit.c) */
         return -1;
     l->collected = c.ended;
-    if (hc_launch_keep_changes(l, err) < 0)
+    /* Those of a session are looked at when it has ended: until then its process can change the copies. */
+    if (!l->sup.session && hc_launch_keep_changes(l, err) < 0)
         return -1;
     if (c.reserved_name_left)
         hc_launch_warn(l->m, "what the program left under names of hotcell's own could not be renamed "
                              "(see skipped): hotcell did not write it");
     conclude_collected(l);
+    if (!l->sup.session)
+        hc_launch_keep_volumes(l);
     /* The results are partial if some were not collected, or if the job did not end well, but left files or
      * figures, or reported after a warning. */
     bool warned = l->m->status == HC_STATUS_TIMEOUT || l->m->status == HC_STATUS_MEMORY;

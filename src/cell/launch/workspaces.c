@@ -44,7 +44,8 @@ static int copy_dirs(struct hc_launch *l, struct hc_error *err)
         .most_bytes = limits->output_bytes, .most_files = limits->output_files, .until = &until};
     for (size_t i = 0; i < l->plan.dir_count; i++)
         if (l->plan.dirs[i].mode == HC_DIR_COW && copy_dir(l, i, &c, err) < 0)
-            return hc_ctx(err, "directory %.200s", l->plan.dirs[i].from.path);
+            return l->m->dirs[i].volume ? hc_ctx(err, "volume '%s'", l->m->dirs[i].volume)
+                                        : hc_ctx(err, "directory %.200s", l->plan.dirs[i].from.path);
     return 0;
 }
 
@@ -129,7 +130,49 @@ int hc_launch_keep_changes(struct hc_launch *l, struct hc_error *err)
                              .most_bytes = l->run->policy->limits.output_bytes,
                              .until = &until};
     for (size_t i = 0; i < l->plan.dir_count && l->space_fd >= 0; i++)
-        if (l->plan.dirs[i].mode == HC_DIR_COW && keep_changes(l, i, &c, err) < 0)
+        if (l->plan.dirs[i].mode == HC_DIR_COW && !l->m->dirs[i].volume && keep_changes(l, i, &c, err) < 0)
             return hc_ctx(err, "changes of %.200s", l->plan.dirs[i].from.path);
     return 0;
+}
+
+/* ---- volumes ---- */
+
+/* A session that was idle, or at the end of its life, has ended as sessions do. */
+static bool has_ended_well(const struct hc_launch *l)
+{
+    return l->m->status == HC_STATUS_OK || (l->run->job->session && l->m->status == HC_STATUS_TIMEOUT);
+}
+
+static int commit_volume(struct hc_launch *l, size_t i, struct hc_deadline *until, struct hc_error *err)
+{
+    char name[24];
+    struct hc_volume_size size;
+    struct hc_manifest_dir *d = &l->m->dirs[i];
+    if (!has_ended_well(l))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "the job did not end well");
+    (void)snprintf(name, sizeof name, "%zu", i);
+    hc_autofd from = openat(l->space_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (from < 0)
+        return hc_fail(err, errno, "open the copy");
+    if (hc_volume_commit(&l->run->volumes[i], from, until, &size, err) < 0)
+        return -1;
+    d->kept = true;
+    d->bytes = size.bytes;
+    d->files = size.files;
+    return 0;
+}
+
+void hc_launch_keep_volumes(struct hc_launch *l)
+{
+    struct hc_deadline until;
+    struct hc_error err;
+    hc_deadline_start(&until, l->run->cancel_fd, l->run->policy->limits.collect_ms);
+    for (size_t i = 0; i < l->plan.dir_count && l->run->volumes && l->space_fd >= 0; i++) {
+        struct hc_manifest_dir *d = &l->m->dirs[i];
+        if (!d->volume || commit_volume(l, i, &until, &err) == 0)
+            continue;
+        free(d->not_kept);
+        d->not_kept = strdup(err.text);
+        hc_launch_warn(l->m, "the volume '%s' stays as it was: %.400s", d->volume, err.text);
+    }
 }

@@ -45,15 +45,26 @@ static int add_original(struct hc_originals *o, const char *path, const struct h
     return 0;
 }
 
+static const char *bytes_limit(const struct hc_copying *c)
+{
+    return c->bytes_limit ? c->bytes_limit : "limits.output, --output-size";
+}
+
+static mode_t mode_of_copy(const struct hc_copying *c, const struct stat *st)
+{
+    if (!c->plain_modes)
+        return st->st_mode & 0777;
+    return S_ISDIR(st->st_mode) || (st->st_mode & 0111) ? 0755 : 0644;
+}
+
 /* What to say if the copy cannot be written: mostly that its file system is full. */
 static int fail_to_write(const struct copier *k, struct hc_error *err)
 {
     int error = errno;
     char text[32];
-    if (error == ENOSPC)
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "'%s': the copy would be larger than %s (limits.output, --output-size)",
-                          k->walk.path, hc_format_size(k->c->most_bytes, text, sizeof text));
+    if (error == ENOSPC && !k->c->bytes_limit)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s': the copy would be larger than %s (%s)", k->walk.path,
+                          hc_format_size(k->c->most_bytes, text, sizeof text), bytes_limit(k->c));
     return hc_fail(err, error, "copy '%s'", k->walk.path);
 }
 
@@ -73,9 +84,9 @@ static int count_file(struct copier *k, struct hc_error *err)
                           k->walk.path);
     if (++k->c->files <= k->c->most_files)
         return 0;
-    return hc_fail_as(err, HC_EXIT_DATA, 0,
-                      "'%s': more than %lld files to copy (limits.output_files, --output-files)",
-                      k->walk.path, (long long)k->c->most_files);
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s': more than %lld files to copy (%s)", k->walk.path,
+                      (long long)k->c->most_files,
+                      k->c->files_limit ? k->c->files_limit : "limits.output_files, --output-files");
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -106,8 +117,8 @@ static int copy_content(struct copier *k, int from, int to, const struct stat *s
     if (rc < 0)
         return p.source_failed ? hc_fail_as(err, HC_EXIT_DATA, err->sys, "read '%s'", k->walk.path) : -1;
     if (rc == HC_PUMPED_TOO_LARGE)
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s': more than %s to copy (limits.output, --output-size)",
-                          k->walk.path, hc_format_size(k->c->most_bytes, text, sizeof text));
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "'%s': more than %s to copy (%s)", k->walk.path,
+                          hc_format_size(k->c->most_bytes, text, sizeof text), bytes_limit(k->c));
     if (rc == HC_PUMPED_STOPPED)
         return count_file(k, err) < 0 ? -1 : fail_changed(k, err);
     if (fstat(from, &now) < 0 || !is_same_file(st, &now) || p.bytes != st->st_size)
@@ -133,7 +144,7 @@ static int copy_file(struct copier *k, int dir, const char *name, struct hc_erro
     if (copy_content(k, from, to, &st, err) < 0)
         return -1;
     const struct timespec times[] = {st.st_atim, st.st_mtim};
-    return fchmod(to, st.st_mode & 0777) < 0 || futimens(to, times) < 0 ? fail_to_write(k, err) : 0;
+    return fchmod(to, mode_of_copy(k->c, &st)) < 0 || futimens(to, times) < 0 ? fail_to_write(k, err) : 0;
 }
 
 static int copy_link(struct copier *k, int dir, const char *name, struct hc_error *err)
@@ -198,7 +209,7 @@ static int end_dir(struct hc_walk *w, int dir, const char *name, const struct st
     struct copier *k = (struct copier *)w;
     hc_autofd fd = hc_take(&k->to[w->depth + 1]);
     const struct timespec times[] = {st->st_atim, st->st_mtim};
-    return futimens(fd, times) < 0 || fchmod(fd, st->st_mode & 0777) < 0 ? fail_to_write(k, err) : 0;
+    return futimens(fd, times) < 0 || fchmod(fd, mode_of_copy(k->c, st)) < 0 ? fail_to_write(k, err) : 0;
 }
 
 static int fail_unread(struct hc_walk *w, const char *path, struct hc_error *err)

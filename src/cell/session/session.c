@@ -162,6 +162,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
                              .else_temporary = given->else_temporary,
                              .share = given->share,
                              .shared = given->shared,
+                             .volumes = given->volumes,
                              .dest = {.fd = -1}};
     s->m = m;
     s->clock_ahead_ns = hc_clock_ahead();

@@ -572,6 +572,7 @@ int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
                                            .else_temporary = t->else_temporary,
                                            .share = t->share,
                                            .shared = t->shared,
+                                           .volumes = t->volumes,
                                            .parked = t->parked,
                                            .cancel_fd = t->cancel_fd,
                                            .cancel_has_reason = t->cancel_has_reason,

@@ -8,6 +8,7 @@
 #define HC_DAEMON_CONFIG_CONFIG_H
 
 #include "base/hash.h"
+#include "cell/volume.h"
 #include "policy/options.h"
 #include "policy/tighten.h"
 
@@ -20,6 +21,8 @@
 
 #define HC_UPLOADS_DIR                                                                                       \
     "uploads" /* below the state directory: what tenants have sent in parts (upload_store.h) */
+
+#define HC_VOLUMES_DIR "volumes" /* below the state directory: tenants' volumes (cell/volume.h) */
 
 #define HC_TENANT_NAME  65                 /* 64 letters, digits, '.', '_', '-', and a NUL */
 #define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */
@@ -38,6 +41,7 @@ struct hc_quota {
     int64_t window_ms;    /* length of the sliding window of cpu_ms and gb_s_milli, in ms */
     int64_t stored_bytes; /* most bytes of results that are kept; 0: no limit */
     int64_t sessions;     /* most sessions at the same time */
+    struct hc_volume_quota volumes; /* most that its volumes are together */
     char policy[256];     /* name of the policy for requests that name none; "": see hc_tenant_policy */
     struct hc_limits max; /* maxima of the limits of one job or session; policy/tighten.h */
 };

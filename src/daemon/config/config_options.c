@@ -113,6 +113,12 @@ static const struct hc_option quota_rows[] = {
      .help = "Total size of the tenant's results and uploads that are kept; 0: no limit."},
     {.path = "sessions", .kind = HC_OPT_COUNT, FIELD(sessions), .min = 0, .max = HC_MAX_SESSIONS, .def = 4,
      .help = "Number of sessions at the same time; 0: every session is refused."},
+    {.path = "volumes", .kind = HC_OPT_COUNT, FIELD(volumes.count), .min = 0, .max = 10000, .def = 16,
+     .help = "Number of the tenant's volumes, directories that are kept between jobs; 0: every job with a volume is refused."},
+    {.path = "volume_bytes", .kind = HC_OPT_SIZE, FIELD(volumes.bytes), .min = 0, .max = 1024 * TIB, .def = GIB,
+     .help = "Total size of the files in all of the tenant's volumes; 0: no limit."},
+    {.path = "volume_files", .kind = HC_OPT_COUNT, FIELD(volumes.files), .min = 0, .max = 100000000, .def = 100000,
+     .help = "Number of files, directories and links in all of the tenant's volumes; 0: no limit."},
     {.path = "policy", .kind = HC_OPT_NAME, FIELD(policy), .def_name = "",
      .help = "The policy of a request that names no policy. Default: the policy default, or the first of the tenant's policies if the "
              "tenant may not use the policy default."},

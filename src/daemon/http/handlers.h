@@ -11,6 +11,7 @@ hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
 hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
 hc_handler hc_post_request, hc_interrupt_session;
 hc_handler hc_post_session_input, hc_get_session_file, hc_answer_session_tool;
+hc_handler hc_list_volumes, hc_delete_volume;
 hc_handler hc_post_upload, hc_list_uploads, hc_get_upload, hc_delete_upload, hc_finish_upload, hc_post_part;
 hc_handler hc_list_policies, hc_get_policy, hc_get_card;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;

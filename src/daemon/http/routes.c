@@ -49,6 +49,8 @@ static const struct hc_route routes[] = {
     {"DELETE", "/v1/uploads/{id}", hc_delete_upload, .kind = HC_ROUTE_PLAIN},
     {"POST", "/v1/uploads/{id}/parts", hc_post_part, .kind = HC_ROUTE_PART, .query = "offset"},
     {"POST", "/v1/uploads/{id}/finish", hc_finish_upload, .kind = HC_ROUTE_BODY},
+    {"GET", "/v1/volumes", hc_list_volumes, .kind = HC_ROUTE_PLAIN},
+    {"DELETE", "/v1/volumes/{id}", hc_delete_volume, .kind = HC_ROUTE_PLAIN},
     {"GET", "/v1/policies", hc_list_policies, .kind = HC_ROUTE_PLAIN},
     {"GET", "/v1/policies/{id}", hc_get_policy, .kind = HC_ROUTE_PLAIN},
     {"GET", "/v1/card", hc_get_card, .kind = HC_ROUTE_PLAIN, .query = "policy"},

@@ -56,6 +56,6 @@ int hc_channel_receive(int fd, struct hc_message *m, int fds[HC_RUN_FDS], size_t
     }
     m->job_id[sizeof m->job_id - 1] = m->tenant[sizeof m->tenant - 1] = '\0';
     m->figure.path[sizeof m->figure.path - 1] = m->figure.mime[sizeof m->figure.mime - 1] = '\0';
-    m->error.text[sizeof m->error.text - 1] = '\0';
+    m->error.text[sizeof m->error.text - 1] = m->volume[sizeof m->volume - 1] = '\0';
     return 1;
 }

@@ -4,6 +4,7 @@
 #define HC_DAEMON_PROCESS_CHANNEL_H
 
 #include "base/error.h"
+#include "cell/volume.h"
 #include "cell/warm_counts.h"
 #include "manifest/figure.h"
 #include "policy/policy.h"
@@ -13,10 +14,12 @@
 #include <stdint.h>
 
 enum hc_say {
-    HC_SAY_RUN = 1, /* front to worker, with the descriptors of enum hc_run_fd: run a job */
-    HC_SAY_FORGET,  /* front to worker: remove a job's results */
-    HC_SAY_DONE,    /* worker to front, with one descriptor: the manifest, a sealed memfd */
-    HC_SAY_FAILED,  /* worker to front: there is no manifest, `error` says why; nothing was run */
+    HC_SAY_RUN = 1,       /* front to worker, with the descriptors of enum hc_run_fd: run a job */
+    HC_SAY_FORGET,        /* front to worker: remove a job's results */
+    HC_SAY_REMOVE_VOLUME, /* front to worker: remove the tenant's volume `volume` */
+    HC_SAY_VOLUME_GONE,   /* worker to front: that was done; with an `error`: it was not, and why */
+    HC_SAY_DONE,          /* worker to front, with one descriptor: the manifest, a sealed memfd */
+    HC_SAY_FAILED,        /* worker to front: there is no manifest, `error` says why; nothing was run */
     HC_SAY_IDLE,    /* worker to front: it has done its work after the last job, or `warm` has changed */
     HC_SAY_FIGURE,  /* worker to front: the job has made a figure; if it is small enough, with one descriptor:
                        a sealed memfd with the figure */
@@ -58,16 +61,18 @@ struct hc_outcome {
 };
 
 struct hc_message {
-    uint32_t kind;               /* enum hc_say */
-    char job_id[72], tenant[72]; /* ID of the job or session; name of the tenant */
-    int64_t pid;                 /* HC_SAY_WORKER: pid of the worker */
-    int64_t weight;              /* HC_SAY_RUN, HC_SAY_SESSION: the tenant's quota.weight */
-    struct hc_limits max;        /* HC_SAY_RUN, HC_SAY_SESSION: the tenant's quota.max */
+    uint32_t kind;                  /* enum hc_say */
+    char job_id[72], tenant[72];    /* ID of the job or session; name of the tenant */
+    int64_t pid;                    /* HC_SAY_WORKER: pid of the worker */
+    int64_t weight;                 /* HC_SAY_RUN, HC_SAY_SESSION: the tenant's quota.weight */
+    struct hc_limits max;           /* HC_SAY_RUN, HC_SAY_SESSION: the tenant's quota.max */
+    struct hc_volume_quota volumes; /* HC_SAY_RUN, HC_SAY_SESSION: of the tenant's quota */
+    char volume[HC_VOLUME_NAME];    /* HC_SAY_REMOVE_VOLUME: its name */
     char policy[72];            /* HC_SAY_RUN, HC_SAY_SESSION: name of the policy if the request names none */
     struct hc_outcome outcome;  /* HC_SAY_DONE: how the job ended */
     struct hc_warm_counts warm; /* HC_SAY_IDLE: the worker's counts */
     struct hc_figure figure; /* HC_SAY_FIGURE: the figure; the content of a small one comes as a descriptor */
-    struct hc_error error;   /* HC_SAY_FAILED: why the job could not be run */
+    struct hc_error error;   /* HC_SAY_FAILED: why the job could not be run; HC_SAY_VOLUME_GONE */
 };
 
 /* Make a channel; the caller owns both ends. */

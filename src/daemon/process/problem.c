@@ -1,10 +1,10 @@
 #include "daemon/process/problem.h"
 
-#include "base/error.h"
 #include "base/utf8.h"
 #include "json/json.h"
 #include "wire/events.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const struct {
     [HC_PROBLEM_NOT_FOUND] = {404, "not-found", "There is no such thing"},
     [HC_PROBLEM_METHOD] = {405, "method", "The method does not apply here"},
     [HC_PROBLEM_CONFLICT] = {409, "conflict", "The key was used for another request"},
-    [HC_PROBLEM_IN_USE] = {409, "in-use", "The session does something else"},
+    [HC_PROBLEM_IN_USE] = {409, "in-use", "It is in use for something else"},
     [HC_PROBLEM_GONE] = {410, "gone", "The session is over"},
     [HC_PROBLEM_TOO_LARGE] = {413, "too-large", "The request is larger than is accepted"},
     [HC_PROBLEM_HEAD] = {431, "head-too-large", "The request's head is larger than is accepted"},
@@ -63,6 +63,15 @@ enum hc_problem_kind hc_problem_of_exit(int exit)
     default:
         return HC_PROBLEM_INTERNAL;
     }
+}
+
+enum hc_problem_kind hc_problem_of_error(const struct hc_error *err)
+{
+    if (err->exit == HC_EXIT_DATA && err->sys == EBUSY)
+        return HC_PROBLEM_IN_USE;
+    if (err->exit == HC_EXIT_DATA && err->sys == EDQUOT)
+        return HC_PROBLEM_QUOTA;
+    return hc_problem_of_exit(err->exit);
 }
 
 int hc_problem_status(const struct hc_problem *p)

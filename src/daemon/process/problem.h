@@ -3,6 +3,7 @@
 #define HC_DAEMON_PROCESS_PROBLEM_H
 
 #include "base/buf.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@ enum hc_problem_kind {
     HC_PROBLEM_NOT_FOUND,    /* there is no such thing, or it is another tenant's */
     HC_PROBLEM_METHOD,       /* the path has no such method */
     HC_PROBLEM_CONFLICT,     /* the idempotency key was used for another request */
-    HC_PROBLEM_IN_USE,       /* the session is busy with another request */
+    HC_PROBLEM_IN_USE,       /* the session is busy with another request, or another job has the volume */
     HC_PROBLEM_GONE,         /* the session has ended */
     HC_PROBLEM_TOO_LARGE,    /* the request's body is too large */
     HC_PROBLEM_HEAD,         /* the request's head is too large */
@@ -51,6 +52,10 @@ void hc_problem_set(struct hc_problem *p, enum hc_problem_kind kind, const char 
 
 /* The kind of problem that a launcher's exit status (base/error.h) tells of, if it built no cell. */
 enum hc_problem_kind hc_problem_of_exit(int exit);
+
+/* The same for an error; the kinds of a volume that is in use (EBUSY) or over its quota (EDQUOT) stand in its
+ * errno. */
+enum hc_problem_kind hc_problem_of_error(const struct hc_error *err);
 
 int hc_problem_status(const struct hc_problem *p); /* the HTTP status */
 

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "daemon/queue/maxima.h"
+#include "daemon/queue/volumes.h"
 #include "manifest/manifest.h"
 
 #include <errno.h>
@@ -207,6 +208,7 @@ static void worker_lost(struct hc_dispatch_worker *w, const char *why)
     hc_reactor_remove(d->epoll, &w->channel);
     hc_close_fd(&w->channel.fd);
     w->task = NULL;
+    hc_volume_removal_ended(w, NULL);
     d->counters.workers_lost++;
     hc_counters_add_dead_worker(&d->counters, &w->warm);
     if (!task)
@@ -234,6 +236,10 @@ static void serve_worker(struct hc_dispatch_worker *w, const struct hc_message *
         w->warm = m->warm;
         return;
     }
+    if (m->kind == HC_SAY_VOLUME_GONE && count == 0) {
+        hc_volume_removal_ended(w, m);
+        return;
+    }
     if (!task || strcmp(task->queued.id, m->job_id) != 0) {
         worker_lost(w, "its worker broke the protocol");
         return;
@@ -248,7 +254,7 @@ static void serve_worker(struct hc_dispatch_worker *w, const struct hc_message *
         job_done(w->dispatch, task, m, fds[0]);
     } else if (m->kind == HC_SAY_FAILED) {
         w->dispatch->counters.failed++;
-        fail_job(w->dispatch, task, hc_problem_of_exit(m->error.exit), m->error.text);
+        fail_job(w->dispatch, task, hc_problem_of_error(&m->error), m->error.text);
     } else {
         w->task = task;
         worker_lost(w, "its worker broke the protocol");
@@ -348,6 +354,7 @@ static int hand_over(struct hc_dispatch *d, struct hc_dispatch_worker *w, struct
     (void)snprintf(m.tenant, sizeof m.tenant, "%s", task->queued.tenant->name);
     m.weight = task->queued.tenant->quota.weight;
     m.max = task->queued.tenant->quota.max;
+    m.volumes = task->queued.tenant->quota.volumes;
     (void)snprintf(m.policy, sizeof m.policy, "%s", hc_tenant_policy(task->queued.tenant));
     const int fds[HC_RUN_FDS] = {
         [HC_RUN_BODY] = task->body_fd, [HC_RUN_STDOUT] = out_end,  [HC_RUN_STDERR] = err_end,

@@ -19,7 +19,8 @@ struct hc_dispatch_worker {
     struct hc_dispatch *dispatch; /* borrowed */
     pid_t pid;                    /* pid of the worker */
     struct hc_task *task;         /* the job that it runs; borrowed; NULL: it is idle */
-    bool resting;               /* the worker is idle but prepares warm cells: other workers are preferred */
+    struct hc_task *removal; /* the removal of a volume that it does; a reference; NULL: none (volumes.h) */
+    bool resting;            /* the worker is idle but prepares warm cells: other workers are preferred */
     struct hc_warm_counts warm; /* the last counts that it sent */
 };
 
@@ -47,6 +48,7 @@ struct hc_dispatch {
     int64_t restored;   /* number of jobs that an earlier daemon had accepted */
     bool ledger_fails;  /* notes cannot be written: the front tries again only once a tick */
     int results_fd;     /* directory that has a directory of results for each job; owned */
+    int volumes_fd;     /* directory of all tenants' volumes; owned */
     struct hc_upload_store uploads; /* content for inputs that tenants have sent in parts; owned */
     const struct hc_trees *trees;   /* borrowed */
     char removals[HC_DISPATCH_REMOVALS][HC_JOB_ID]; /* jobs whose results no worker was told to remove yet */

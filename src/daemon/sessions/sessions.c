@@ -338,7 +338,7 @@ static void channel_ready(struct hc_watch *w, uint32_t events)
     if (failed ? began && s->cancel_fd < 0 : *s->reason) {
         end_session(s, NULL);
     } else if (failed) {
-        hc_problem_set(&why, hc_problem_of_exit(m.error.exit), "%s", m.error.text);
+        hc_problem_set(&why, hc_problem_of_error(&m.error), "%s", m.error.text);
         end_session(s, &why);
     } else {
         hc_warn("session %s: the process that held it has died", s->id);
@@ -480,6 +480,7 @@ static int begin_session(struct hc_front_session *s, int channel, struct hc_erro
     (void)snprintf(m.tenant, sizeof m.tenant, "%s", s->tenant->name);
     m.weight = s->tenant->quota.weight;
     m.max = s->tenant->quota.max;
+    m.volumes = s->tenant->quota.volumes;
     (void)snprintf(m.policy, sizeof m.policy, "%s", hc_tenant_policy(s->tenant));
     if (rc == 0)
         rc = hc_channel_send(channel, &m, theirs, s->has_tools ? HC_SESSION_FDS : HC_SESSION_TOOLS, err);

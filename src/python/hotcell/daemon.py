@@ -52,7 +52,8 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
             inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None,
             env: Optional[Mapping[str, str]] = None, limits: Optional[Mapping[str, "Amount"]] = None,
             timeout: Optional["Amount"] = None, memory: Optional["Amount"] = None, returns: Optional[Sequence[str]] = None,
-            persist_code: bool = False, interface: str = "python", tools: Optional[Toolbox] = None, **plain: Any) -> Union[bytes, Body]:
+            persist_code: bool = False, interface: str = "python", tools: Optional[Toolbox] = None,
+            volumes: Optional[Mapping[str, "PathLike"]] = None, **plain: Any) -> Union[bytes, Body]:
     """The body of a request: a spec as JSON, with the contents of its inputs, unless they are large. `plain` are arguments of hotcell.run that are
     members of a spec as they are."""
     large: Large = {}
@@ -64,6 +65,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
         "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs, large) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
         "return": returns_of(returns) or None,
+        "volumes": [{"name": name, "place": path_of(place, "volumes")} for name, place in mapping_of(volumes, "volumes").items()] or None,
         "stdin": stdin_of(input), "args": list_of(args, "args") or None, "env": mapping_of(env, "env") or None,
     }
     body = Body({name: value for name, value in spec.items() if value is not None}, large)
@@ -71,6 +73,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
 
 
 _TAKEN = {"run": {"output_dir", "on_event", "tools", "check"}, "submit": {"key", "tools"}, "session": {"output_dir", "tools"}}
+_DAEMONS_OWN = frozenset({"volumes"})  # members of a daemon's spec that hotcell.run does not take
 _ELSEWHERE = {"outlive": "a job of submit() goes on without whoever sent it"}
 
 
@@ -82,7 +85,7 @@ def spec_arguments() -> FrozenSet[str]:
 
 def _body(method: str, code: Optional[str], tools: Optional[Toolbox], spec: Mapping[str, Any]) -> Union[bytes, Body]:
     """The body of the request of `method`. TypeError: `spec` has an argument that a daemon does not take."""
-    known = spec_arguments()
+    known = spec_arguments() | _DAEMONS_OWN
     for name in spec:
         if name not in known:
             from .jobs import run
@@ -411,9 +414,10 @@ class Daemon:
     def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` are arguments of hotcell.run: policy and tree by their names, inputs, vars,
-        input, args, env, limits, timeout, memory, seed, returns, persist_code, labels, interface. `tools`, as of hotcell.run, run in
-        this process. `on_event`, a function or coroutine function, is called with each event as it comes, the output among them. If an
-        exception ends the wait, the job is ended.
+        input, args, env, limits, timeout, memory, seed, returns, persist_code, labels, interface; and `volumes`, {name: path in the
+        cell} of directories that the daemon keeps between the tenant's jobs. `tools`, as of hotcell.run, run in this process.
+        `on_event`, a function or coroutine function, is called with each event as it comes, the output among them. If an exception
+        ends the wait, the job is ended.
 
         Raises Problem (QuotaProblem, InputProblem, PolicyProblem, LaunchProblem) for a request that the daemon refuses,
         DaemonUnavailable, DaemonLost, InputError for a value that no spec can hold, and JobError with check=True."""
@@ -450,6 +454,14 @@ class Daemon:
     def jobs(self) -> List[Dict[str, Any]]:
         """The tenant's jobs, newest first."""
         return list(result_of(json_flow(self._place, "GET", "/v1/jobs"))["jobs"])
+
+    def volumes(self) -> List[Dict[str, Any]]:
+        """The tenant's volumes: dicts with name, bytes, files and changed."""
+        return list(result_of(json_flow(self._place, "GET", "/v1/volumes"))["volumes"])
+
+    def remove_volume(self, name: str) -> None:
+        """Remove a volume with all that is in it. NotFound: there is none; another Problem: a job or session has it."""
+        result_of(json_flow(self._place, "DELETE", f"/v1/volumes/{quoted(name, 'volume')}"))
 
     def card(self, policy: Optional[str] = None) -> str:
         """What the writer of a program, such as a model, should know of the cells of a policy, as text; None: the tenant's
@@ -549,6 +561,14 @@ class AsyncDaemon:
     async def jobs(self) -> List[Dict[str, Any]]:
         """As Daemon.jobs."""
         return list((await aresult_of(json_flow(self._place, "GET", "/v1/jobs")))["jobs"])
+
+    async def volumes(self) -> List[Dict[str, Any]]:
+        """As Daemon.volumes."""
+        return list((await aresult_of(json_flow(self._place, "GET", "/v1/volumes")))["volumes"])
+
+    async def remove_volume(self, name: str) -> None:
+        """As Daemon.remove_volume."""
+        await aresult_of(json_flow(self._place, "DELETE", f"/v1/volumes/{quoted(name, 'volume')}"))
 
     async def card(self, policy: Optional[str] = None) -> str:
         """As Daemon.card."""

@@ -16,7 +16,7 @@ from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, L
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
-from .staging import Staging, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Directory, Staging, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 Policy = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Amount = Union[int, float, str]
-Directory = Union[PathLike, Mapping[str, PathLike]]
 
 
 @named

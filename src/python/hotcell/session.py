@@ -21,7 +21,7 @@ from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
-from .staging import Staging, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Directory, Staging, contents, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .turns import Turn
@@ -101,6 +101,9 @@ class Session:
     tools       callables that runs may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     env         environment variables of the programs, beside the policy's
     binary      the hotcell command, see launcher.find_binary
+    dirs        directories of this host, as of hotcell.run, with the modes "ro" and "cow": of these `manifest` has the changes
+                when the session has ended
+    workdir     directory of the cell that the session begins in; None: /output
 
     `files` has the files of the session's working directory, see SessionFiles. Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
     hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
@@ -115,7 +118,8 @@ class Session:
                  memory: Optional[Amount] = None, seed: Optional[int] = None, guard: Optional[bool] = None,
                  tenant: Optional[str] = None, job_id: Optional[str] = None,
                  labels: Optional[Mapping[str, str]] = None, sign: Optional[PathLike] = None,
-                 tools: Optional[Tools] = None, env: Optional[Mapping[str, str]] = None, binary: Optional[PathLike] = None) -> None:
+                 tools: Optional[Tools] = None, env: Optional[Mapping[str, str]] = None, binary: Optional[PathLike] = None,
+                 dirs: Optional[Sequence[Directory]] = None, workdir: Optional[PathLike] = None) -> None:
         self.manifest: Optional[Dict[str, Any]] = None  # manifest of the whole session, once the session has ended
         self._reason = "closed"
         self._writing = threading.Lock()
@@ -128,7 +132,7 @@ class Session:
         self._temporary = Temporary() if output_dir is None else None
         self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(path_of(output_dir, "output_dir")).absolute()
         plain = {"--tree": tree, "--seed": seed, "--tenant": tenant, "--job-id": job_id, "--sign": sign,
-                 "--output": self.output_dir, "--guard": None if guard is None else "on" if guard else "off"}
+                 "--output": self.output_dir, "--workdir": workdir, "--guard": None if guard is None else "on" if guard else "off"}
         with contextlib.ExitStack() as undo:
             undo.enter_context(self._staging)
             if self._temporary is not None:
@@ -138,6 +142,8 @@ class Session:
                 command += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
             for name, path in self._staging.inputs(inputs).items():
                 command += ["--input", f"{name}={path}"]
+            for each in dirs_of(dirs):
+                command += ["--dir", dir_option(each)]
             for name, text in mapping_of(labels, "labels").items():
                 command += ["--label", f"{name}={text}"]
             for name, text in mapping_of(env, "env").items():
@@ -188,10 +194,9 @@ class Session:
             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
             on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None, **other: Any) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run, without those that are given to the
-        session as a whole, such as `tools`, `policy` and `memory`, and without `dirs` and `workdir`, which sessions do not have:
-        TypeError. `limits` of time and output only; the variables of `env` are there for this run only. `on_input` is called with
-        the prompt each time that the program calls input(), and returns the line, or None for the end of input; without it
-        input() reads `input`. The time until it returns counts as the run's.
+        session as a whole, such as `tools`, `policy`, `memory` and `dirs`: TypeError. `limits` of time and output only; the variables
+        of `env` are there for this run only. `on_input` is called with the prompt each time that the program calls input(), and returns
+        the line, or None for the end of input; without it input() reads `input`. The time until it returns counts as the run's.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
@@ -559,15 +564,12 @@ class AsyncSession:
 
 
 RUN_ARGUMENTS = ("code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "on_input", "check")
-# Arguments of hotcell.run that are given to a session, and those that no session has.
-WITH_SESSION = ("policy", "tree", "memory", "seed", "guard", "tenant", "job_id", "labels", "sign", "tools", "output_dir", "binary")
-WITHOUT_SESSION = ("dirs", "workdir")
+# Arguments of hotcell.run that are given to a session.
+WITH_SESSION = ("policy", "tree", "memory", "seed", "guard", "tenant", "job_id", "labels", "sign", "tools", "output_dir", "binary", "dirs", "workdir")
 
 
 def advice_for(name: str) -> str:
     """What to do about an argument of hotcell.run that a run of a session does not take; "" for another."""
-    if name in WITHOUT_SESSION:
-        return "sessions have no directories of the host; copy files into the session with Session.files, or use hotcell.run"
     return "it is for a session as a whole: give it to Session" if name in WITH_SESSION else ""
 
 

@@ -16,6 +16,8 @@ from typing import Any, Dict, List, Mapping, Optional, Type, Union
 from .errors import InputError
 from .values import write_file
 
+Directory = Union[str, "os.PathLike[str]", Mapping[str, Union[str, "os.PathLike[str]"]]]  # its path, or members of a spec's "dirs"
+
 
 def module(name: str) -> Any:
     """A module if the process has imported it, else None: then no value can be an instance of its classes."""
@@ -121,6 +123,14 @@ def dirs_of(dirs: Any) -> List[Dict[str, str]]:
     several = [dirs] if isinstance(dirs, (Mapping, os.PathLike)) else list_of(dirs, "dirs")
     return [{name: path_of(value, "dirs") for name, value in one.items()} if isinstance(one, Mapping) else {"host": path_of(one, "dirs")}
             for one in several]
+
+
+def dir_option(one: Mapping[str, str]) -> str:
+    """The directory as the option --dir has it. InputError: it cannot be written so."""
+    text = ":".join([one.get("host", ""), *(one[name] for name in ("place", "mode") if one.get(name))])
+    if ":" in one.get("host", "") + one.get("place", "") or set(one) - {"host", "place", "mode"} or "host" not in one:
+        raise InputError(f"dirs: {dict(one)!r}: expected \"host\", \"place\" and \"mode\", paths without a colon")
+    return text
 
 
 class Staging:

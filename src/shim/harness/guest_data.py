@@ -6,7 +6,15 @@ PART = 65536  # bytes of a file that are looked at for advice
 
 def variables(document):
     import json
-    return json.loads(document)["vars"]
+    return {normal(name): value for name, value in json.loads(document)["vars"].items()}
+
+
+def normal(name):
+    """The name as the compiler has it."""
+    if name.isascii():
+        return name
+    import unicodedata
+    return unicodedata.normalize("NFKC", name)
 
 
 def load(name, path, form, read_npz):

@@ -1,5 +1,6 @@
 #include "shim/harness/report.h"
 
+#include "manifest/report.h"
 #include "shim/harness/value.h"
 #include "shim/harness/wire.h"
 #include "wire/handover.h"
@@ -17,8 +18,8 @@ static size_t share(const struct hc_report *r, size_t part)
 
 void hc_report_finish(struct hc_report *r)
 {
-    struct hc_buf *const all[] = {&r->error,   &r->value,    &r->figures,  &r->columns, &r->warnings,
-                                  &r->results, &r->returned, &r->displays, NULL};
+    struct hc_buf *const all[] = {&r->error, &r->value,   &r->figures,  &r->columns,  &r->warnings,
+                                  &r->kinds, &r->results, &r->returned, &r->displays, NULL};
     for (struct hc_buf *const *buf = all; *buf; buf++)
         hc_buf_finish(*buf);
 }
@@ -28,13 +29,13 @@ size_t hc_report_room(const struct hc_report *r)
     return share(r, 8);
 }
 
-static PyObject *early; /* owned: a list of warnings for the next report; NULL: none */
+static PyObject *of_inputs; /* owned: a list of warnings for the next report; NULL: none */
 
-void hc_report_warn_early(PyObject *text)
+void hc_report_warn_of_input(PyObject *text)
 {
-    if (!early)
-        early = PyList_New(0);
-    if (!early || PyList_Append(early, text) < 0)
+    if (!of_inputs)
+        of_inputs = PyList_New(0);
+    if (!of_inputs || PyList_Append(of_inputs, text) < 0)
         PyErr_Clear();
 }
 
@@ -48,11 +49,21 @@ static bool add_item(struct hc_buf *list, const struct hc_buf *item)
     return hc_buf_add(list, item->data, item->len) == 0;
 }
 
-static void warn_str(struct hc_report *r, PyObject *text)
+/* Adds a warning, a JSON text, and its kind, HC_WARNING_INPUT or HC_WARNING_REPORT. The kinds share the room
+ * of the warnings. */
+static void add_warning(struct hc_report *r, const struct hc_buf *text, const char *kind)
+{
+    const size_t kinds = r->kinds.len + strlen(kind) + strlen(",\"\"");
+    if (r->warnings.len + text->len + 1 + kinds > r->warnings.max || !add_item(&r->warnings, text))
+        return;
+    (void)hc_buf_fmt(&r->kinds, "%s\"%s\"", r->kinds.len ? "," : "", kind);
+}
+
+static void warn_str(struct hc_report *r, PyObject *text, const char *kind)
 {
     hc_autobuf item = {0};
     (void)hc_json_str(&item, text, 1024);
-    (void)add_item(&r->warnings, &item);
+    add_warning(r, &item, kind);
 }
 
 void hc_report_init(struct hc_report *r, size_t max)
@@ -61,16 +72,16 @@ void hc_report_init(struct hc_report *r, size_t max)
     r->error.max = share(r, 4);
     r->figures.max = r->columns.max = r->warnings.max = share(r, 8);
     r->results.max = r->returned.max = hc_report_room(r);
-    for (Py_ssize_t i = 0; early && i < PyList_GET_SIZE(early); i++)
-        warn_str(r, PyList_GET_ITEM(early, i));
-    Py_CLEAR(early);
+    for (Py_ssize_t i = 0; of_inputs && i < PyList_GET_SIZE(of_inputs); i++)
+        warn_str(r, PyList_GET_ITEM(of_inputs, i), HC_WARNING_INPUT);
+    Py_CLEAR(of_inputs);
 }
 
 void hc_report_warn(struct hc_report *r, const char *text)
 {
     hc_autobuf item = {0};
     (void)hc_json_cstr(&item, text, 1024);
-    (void)add_item(&r->warnings, &item);
+    add_warning(r, &item, HC_WARNING_REPORT);
 }
 
 static void add_place(struct hc_buf *out, const char *key, int n)
@@ -143,7 +154,7 @@ static void warn_all(struct hc_report *r, PyObject *warnings)
 {
     for (Py_ssize_t i = 0; PyList_Check(warnings) && i < PyList_GET_SIZE(warnings); i++)
         if (PyUnicode_Check(PyList_GET_ITEM(warnings, i)))
-            warn_str(r, PyList_GET_ITEM(warnings, i));
+            warn_str(r, PyList_GET_ITEM(warnings, i), HC_WARNING_REPORT);
 }
 
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
@@ -170,7 +181,7 @@ void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not
                           ? PyUnicode_FromFormat("The results were left out: %U.", why_not)
                           : PyUnicode_FromString("The results were left out: they are too large.");
     if (text)
-        warn_str(r, text);
+        warn_str(r, text, HC_WARNING_REPORT);
     PyErr_Clear();
 }
 
@@ -236,7 +247,7 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
         hc_autopy *text = PyUnicode_FromFormat("The value as %S was left out: it is too large.",
                                                PyList_GET_ITEM(left_out, i));
         if (text)
-            warn_str(r, text);
+            warn_str(r, text, HC_WARNING_REPORT);
     }
     PyErr_Clear();
 }
@@ -252,6 +263,8 @@ int hc_report_send(struct hc_report *r, int status, struct hc_error *err)
     (void)hc_buf_fmt(&out, "{\"value\":%s,\"error\":%s,\"figures\":[%s],\"columns\":%s,\"warnings\":[%s]",
                      text_or(&r->value, "null"), text_or(&r->error, "null"), text_or(&r->figures, ""),
                      text_or(&r->columns, "{}"), text_or(&r->warnings, ""));
+    if (r->kinds.len)
+        (void)hc_buf_fmt(&out, ",\"warning_kinds\":[%s]", text_or(&r->kinds, ""));
     if (r->results.len)
         (void)hc_buf_fmt(&out, ",\"results\":%s", text_or(&r->results, "null"));
     if (r->returned.len)

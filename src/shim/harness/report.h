@@ -12,9 +12,9 @@
 
 struct hc_report {
     size_t max; /* bytes of the whole report */
-    /* JSON text of each member, owned; "figures", "warnings", "returned" and "displays" without their
-     * brackets */
-    struct hc_buf error, value, figures, columns, warnings, results, returned, displays;
+    /* JSON text of each member, owned; "figures", "warnings", "warning_kinds", "returned" and "displays"
+     * without their brackets */
+    struct hc_buf error, value, figures, columns, warnings, kinds, results, returned, displays;
 };
 
 /* `max`: bytes of the whole report, at least 4096. */
@@ -46,8 +46,8 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms);
 size_t hc_report_value_room(const struct hc_report *r);
 /* Adds a warning, UTF-8. */
 void hc_report_warn(struct hc_report *r, const char *text);
-/* Has the next report that is begun warn, too: for what is seen before the program. `text` is a str. */
-void hc_report_warn_early(PyObject *text);
+/* Has the next report that is begun warn of an input, which is loaded before the program. `text` is a str. */
+void hc_report_warn_of_input(PyObject *text);
 
 /* Sends the report; `status` is the exit status of the process. -1: no memory, or the launcher is gone. */
 int hc_report_send(struct hc_report *r, int status, struct hc_error *err);

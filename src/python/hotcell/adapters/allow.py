@@ -577,6 +577,13 @@ def explicit_names(owner: Any) -> Set[str]:
     return {name for name in names if isinstance(name, str)}
 
 
+def explicit_modules() -> Dict[str, ModuleType]:
+    """The imported modules of which names were allowed one by one, by their names."""
+    keys = {key.__name__ if isinstance(key, ModuleType) else key for key in __pytools__ if isinstance(key, (ModuleType, str))}
+    found = {name: sys.modules[name] for name in keys if name in sys.modules}
+    return {name: module for name, module in found.items() if explicit_names(module)}
+
+
 def registry_state() -> Any:
     """What is equal as long as nobody changes what code may do: the registry, the types, the default data."""
     entries = frozenset((key, frozenset(names)) for key, names in __pytools__.items() if names)

@@ -134,11 +134,14 @@ class Dests:
         (where / "code.py").write_bytes(Path(__file__).with_name("dests_in_cell.py").read_bytes())
 
     def _here(self) -> Optional[str]:
-        """Where the code begins: in the current directory, if that is in one of the directories."""
+        """Where the code begins: in the current directory, if that is in one of the directories, or holds one, so that paths that are
+        relative to it lead there."""
         here = os.getcwd()
         for root in self._roots:
             if here == root.path or here.startswith(root.path.rstrip("/") + "/") and root.place != "/tmp":
                 return root.place + here[len(root.path):]
+        if here != "/" and any(root.place == root.path and root.path.startswith(f"{here}/") for root in self._roots):
+            return here
         return None
 
     def options(self) -> Dict[str, Any]:

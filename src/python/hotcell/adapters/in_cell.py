@@ -263,5 +263,16 @@ def setup(plan):
     """Bind the names of a plan. What the cell does not have at all is not bound."""
     for name, node in plan.items():
         value = hotcell.of_letter(node, made)
-        if value is not None or node is None:
+        if name.startswith("import "):
+            put_module(name[len("import "):], value)
+        elif value is not None or node is None:
             names[name] = value
+
+
+def put_module(name, value):
+    """Let import statements find a module."""
+    import sys
+    sys.modules[name] = value
+    above, _, last = name.rpartition(".")
+    if above:
+        setattr(sys.modules[above], last, value)

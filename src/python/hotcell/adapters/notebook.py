@@ -21,6 +21,7 @@ import os
 import re
 import sys
 import tokenize
+import unicodedata
 import warnings
 from collections import ChainMap
 from contextvars import ContextVar
@@ -30,7 +31,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, 
 
 from ..config import Config, read_config
 from ..errors import PolicyError
-from ..jobs import arun
+from ..jobs import apolicy, arun
 from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_column, is_frame
@@ -38,13 +39,13 @@ from ..tools import run_to_end
 from . import changes, skills, workdir
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
-                    chk_dest, default_write_types, describe_tools, registered_name, registry_state, run_data, set_data, track_call,
-                    type_name)
+                    chk_dest, default_write_types, describe_tools, explicit_modules, registered_name, registry_state, run_data, set_data,
+                    track_call, type_name)
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
 from .outcomes import exception_of, noted, value_of, with_name
-from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json
+from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, stays_with_caller
 from .writers import allow_pandas
 
 __all__ = [
@@ -56,7 +57,8 @@ __all__ = [
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 MAX_RETURNS = 64       # names that one job can give back
-WORD = re.compile(r"(?<![\w.])[A-Za-z][A-Za-z0-9_]*")
+MOST_NAME = 64         # bytes of a name that a job can have by itself
+WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 SOURCES = 10           # most sources of runs that linecache keeps
 CHANGING = (list, dict, set, bytearray, SimpleNamespace)  # types whose values the cell has copies of, which code can change
 DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # calls that the policy "notebook" denies
@@ -126,7 +128,7 @@ class _Names:
                 elif token.type in (tokenize.NAME, tokenize.OP):
                     line.append(token.string)
                 elif token.type == tokenize.STRING:  # names in f"{x}", and in frame.query("a > @x")
-                    self.used.update(dict.fromkeys(WORD.findall(token.string)))
+                    self.used.update(dict.fromkeys(map(_as_compiled, WORD.findall(token.string))))
         except (tokenize.TokenError, SyntaxError):  # the cell says what is wrong with it
             self._take(line)
 
@@ -135,14 +137,20 @@ class _Names:
                    default=-1)
         for i, text in enumerate(line):
             before = line[i - 1] if i else ""
-            if not text.isidentifier() or not text.isascii() or keyword.iskeyword(text) or before == ".":
+            if not text.isidentifier() or keyword.iskeyword(text) or before == ".":
                 continue
+            text = _as_compiled(text)
             self.used.setdefault(text)
             after = line[i + 1] if i + 1 < len(line) else ""
             if i < last or before in ("as", "for", "import") or after in (":=", "in"):
                 self.assigned.add(text)
                 if after not in (".", "["):
                     self.bound.add(text)
+
+
+def _as_compiled(name: str) -> str:
+    """The name as Python's compiler has it."""
+    return name if name.isascii() else unicodedata.normalize("NFKC", name)
 
 
 class _Values:
@@ -156,7 +164,7 @@ class _Values:
         self.kept_back: Dict[str, str] = {}
         self._desk = desk
         for name in names:
-            if name in g and not name.startswith("_"):
+            if name in g and name != "_" and not name.startswith("__"):
                 self._sort(name, g[name])
         for name in TAKEN if self.plan else ():
             if name in self.vars:
@@ -165,14 +173,14 @@ class _Values:
     def _sort(self, name: str, value: Any) -> None:
         if is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
             self.inputs[name] = value
-        elif is_json(value):
+        elif is_json(value) and len(name.encode()) <= MOST_NAME:
             self.vars[name] = value
         else:
             self._plan(name, value)
 
     def _plan(self, name: str, value: Any) -> None:
         try:
-            self.plan[name] = self._desk.node_of(name, value)
+            self.plan[name] = self._desk.node_of(name, value) if not name.startswith("_") else self._desk.data_of(value)
         except (TypeError, ValueError) as error:
             self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
         if isinstance(value, CHANGING):
@@ -227,6 +235,8 @@ class RunPython:
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
         self._bans: Dict[str, Any] = {"imports": {"deny+": list(ban_imports)}} if list(ban_imports) else {}
+        self._denied: Optional[List[str]] = None  # modules that the policy denies; None: it was not asked yet
+        self._opened: Set[str] = set()            # of these, modules that code could import
         self._banned = ["def", "class"] if ban_defs else []
         self._desk = Desk(self._namespace, self.ok_dests)  # of the session
         self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
@@ -242,10 +252,12 @@ class RunPython:
         _namespace.set(self.g)
         begin_run(data, self._pre_deny, _origin())
         names, state = _Names(code), registry_state()
+        opened = await self._open_imports(names)
         desk = self._desk if self._live is not None else Desk(self._namespace, self.ok_dests)
         desk.with_sources = "getsource" in code
         desk.begin(state)
         values = _Values(self._namespace(), names.used, desk)
+        values.plan.update((f"import {name}", desk.module_of(module)) for name, module in opened.items())
         if self._live is not None:
             return await self._run_live(self._live, code, names, values, state)
         with Dests(self.ok_dests) as dests:
@@ -260,6 +272,28 @@ class RunPython:
             with result:
                 self._take(result, names, values, state, desk, dests)
                 return value_of(result, desk)
+
+    async def _open_imports(self, names: _Names) -> Dict[str, ModuleType]:
+        """The modules that the code may import, against the policy's list, as the caller has allowed functions of them. The rules of a
+        session are not taken back: it would have to begin anew."""
+        wanted = {name: module for name, module in explicit_modules().items()
+                  if name.partition(".")[0] in names.used and stays_with_caller(module)}
+        if not wanted:
+            return {}
+        if self._denied is None:
+            whole = await apolicy(self._policy, binary=self._options.get("binary"))
+            self._denied = list(whole.get("imports", {}).get("deny") or ())
+        banned = self._bans.get("imports", {}).get("deny+", ())
+        wanted = {name: module for name, module in wanted.items() if name in self._denied and name not in banned}
+        self._opened.update(wanted)
+        return wanted
+
+    def _imports(self) -> Dict[str, Any]:
+        """The rules on imports, if they are others than the policy's."""
+        if not self._opened:
+            return self._bans
+        left = [name for name in self._denied or () if name not in self._opened]
+        return {"imports": {"deny": left + self._bans.get("imports", {}).get("deny+", [])}}
 
     def _namespace(self) -> Mapping[str, Any]:
         """The values of the code's names: the caller's namespace, and the functions of enabled skills."""
@@ -306,7 +340,7 @@ class RunPython:
         """The members of the policy for a run, without its prelude."""
         permitted = "anywhere" if self.ok_dests is None else str(list(self.ok_dests))
         return {
-            "name": Path(self._policy).stem, "extends": self._policy, **self._bans,
+            "name": Path(self._policy).stem, "extends": self._policy, **self._imports(),
             "code": {**code, **({"ban": self._banned} if self._banned else {}), "write_types": [type_name(kind) for kind in default_write_types()]},
             "files": {"write": list(writable), "write_message": f"Dest '{{path}}' not allowed; permitted: {permitted}"},
         }
@@ -370,7 +404,7 @@ def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:
 
 def _wanted(names: _Names, values: _Values) -> List[str]:
     """The variables to return. A frame or array that the code does not assign is returned only under a name for export."""
-    asked = [name for name in names.used if not name.startswith("_")
+    asked = [name for name in names.used if not name.startswith("_") and len(name.encode()) <= MOST_NAME
              and (name in names.assigned or name in values.vars or name in values.changing)]
     asked.sort(key=lambda name: not name.endswith("_"))
     return [f"{name}=exact" for name in asked[:MAX_RETURNS]]

@@ -100,6 +100,16 @@ class Desk:
         found = self._described(value, {"name": name}, name)
         return {"$other": found} if found is not None else to_letter(value, ROOM, self._instead)
 
+    def data_of(self, value: Any) -> Any:
+        """The JSON that makes a value of a private name: data alone, as nothing of the caller's has such a reference. NotCarried,
+        TooLarge."""
+        return to_letter(value, ROOM, _no_other)
+
+    def module_of(self, module: ModuleType) -> Any:
+        """The JSON that makes a module which code imports: the cell's own, with the functions that the caller has allowed in place of
+        its own."""
+        return {"$other": self._lend(Lent(module))[0]}
+
     def object_of(self, reference: Any) -> Any:
         """The caller's own object for a stand-in that comes back. PermissionError: there is none, or it is not data alone but can be
         called, or is a class or a module, or contains such."""
@@ -490,6 +500,11 @@ def is_library(module: ModuleType) -> bool:
     if of_python is None:  # Python 3.9
         return top in sys.builtin_module_names or file.startswith(OWN_FOLDERS) or any(folder in file for folder in FOLDERS)
     return top in of_python or any(folder in file for folder in FOLDERS)
+
+
+def stays_with_caller(module: ModuleType) -> bool:
+    """Whether functions of a library's module are the caller's, as it reaches what a cell does not have and they were allowed."""
+    return is_library(module) and bool(_names_of_caller(module))
 
 
 def _place(value: Any) -> Optional[Tuple[str, str]]:
