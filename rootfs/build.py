@@ -48,7 +48,7 @@ from staging import Tree, matcher  # noqa: E402
 USAGE = 64
 SITE = "usr/lib/python3/dist-packages"
 MATPLOTLIB_CACHE = "usr/share/hotcell/matplotlib"
-MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input")
+MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input", "usr/lib/layers")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 ETC = {
     "passwd": "guest:x:1000:1000:guest:/tmp:/\n",

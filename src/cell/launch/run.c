@@ -251,6 +251,8 @@ void hc_launch_finish(struct hc_launch *l)
     hc_source_finish(&l->plan.shim);
     hc_source_finish(&l->plan.output);
     hc_close_fd(&l->plan.devices_fd);
+    for (size_t i = 0; i < l->plan.layer_count; i++)
+        hc_source_finish(&l->plan.layers[i]);
     for (size_t i = 0; i < l->plan.input_count; i++)
         hc_source_finish(&l->plan.inputs[i]);
     for (size_t i = 0; i < l->plan.dir_count; i++)
