@@ -19,7 +19,6 @@ import os
 import re
 import stat
 import sys
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
@@ -251,7 +250,6 @@ class Layer:
             "distributions": self.distributions,
             "modules": self.modules(),
             "sources": self.sources,
-            "built": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "files": self.room.files,
             "bytes": self.room.bytes,
         }

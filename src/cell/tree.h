@@ -28,7 +28,8 @@ struct hc_tree {
     char name[256];         /* as the caller of hc_tree_open gave it, without layers; of a layer "+NAME" */
     char id[HC_SHA256_HEX]; /* SHA-256 of the index */
     struct hc_tree *layers; /* the tree's layers, in the order in which they were named; owned; NULL: none */
-    size_t layer_count;     /* number of `layers` */
+    int lock_fd; /* descriptor of the tree's directory with a shared lock (hc_tree_hold); owned; -1: none */
+    size_t layer_count; /* number of `layers` */
 };
 
 /* Find a tree by name, by ID or a prefix of at least 8 digits, or by path if it holds a slash; except with a
@@ -40,6 +41,10 @@ void hc_tree_finish(struct hc_tree *t);
 
 /* The same of one layer, by its name without '+' or by its ID. */
 int hc_layer_open(struct hc_tree *t, const char *name, struct hc_error *err);
+
+/* Hold a tree and its layers until hc_tree_finish: hc_tree_prune removes nothing that is held.
+ * HC_EXIT_UNAVAILABLE if one has been removed. */
+int hc_tree_hold(struct hc_tree *t, struct hc_error *err);
 
 /* What the builder noted beside the root (meta.json); the caller owns it. NULL: nothing that can be read. */
 cJSON *hc_tree_meta(const struct hc_tree *t);
@@ -80,6 +85,17 @@ int hc_tree_line(int dir, const char *name, const char *path, const struct stat 
 /* Remove a name, and the tree itself once it has no name left. `name` may also be the ID of a tree without
  * a name. */
 int hc_tree_remove(enum hc_tree_kind kind, const char *name, struct hc_error *err);
+
+/* Point a name at what it meant before it moved last. `id` gets that. HC_EXIT_DATA if there is no such tree.
+ */
+int hc_tree_rollback(enum hc_tree_kind kind, const char *name, char id[HC_SHA256_HEX], struct hc_error *err);
+
+/* Look for entries of this user's store that nothing needs: they have no name, no name could be rolled back
+ * to them (`previous`: that does not count), and no process holds them. `report` is called for each entry;
+ * `why` says why it is kept, NULL: nothing needs it, and with `remove` it has been removed. */
+typedef void hc_tree_pruned(void *ctx, const char *id, const char *why);
+int hc_tree_prune(enum hc_tree_kind kind, bool previous, bool remove, hc_tree_pruned *report, void *ctx,
+                  struct hc_error *err);
 
 /* Call `each` for every tree, or every layer, of this user's store and of root's. `name` is "" for a tree
  * without a name. */

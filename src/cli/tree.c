@@ -2,28 +2,32 @@
 #include "cli/cli.h"
 #include "cli/tree.h"
 
+#include "base/arguments.h"
 #include "base/fd.h"
 #include "cell/tree.h"
 #include "json/json.h"
 #include "policy/policy.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static const char help[] =
     "usage: hotcell tree build [--name NAME] [--python PATH] RECIPE...\n"
     "       hotcell tree extend --name NAME [--wheels DIR --requirements FILE] [--module PATH]... [--venv "
     "DIR] BASE\n"
+    "       hotcell tree update NAME...\n"
+    "       hotcell tree rollback NAME\n"
     "       hotcell tree list [--json]\n"
+    "       hotcell tree show [--json] NAME|ID...\n"
+    "       hotcell tree diff [--json] NAME|ID NAME|ID\n"
+    "       hotcell tree outdated [--json] [NAME|ID...]\n"
+    "       hotcell tree sbom NAME|ID\n"
     "       hotcell tree verify NAME|ID...\n"
     "       hotcell tree remove NAME|ID\n"
+    "       hotcell tree prune [--previous] [--remove]\n"
     "       hotcell tree path NAME|ID\n\n"
-    "With '+' before its name, verify, remove and path take a layer.\n"
+    "With '+' before its name, rollback, show, diff, sbom, verify, remove and path take a layer.\n"
     "RECIPE is 'base', 'scientific', or a path to a recipe (with a slash).\n"
     "--python PATH takes the distributions from that interpreter's (virtual) environment.\n";
 
@@ -174,11 +178,74 @@ static int cmd_path(int argc, char **argv)
     return HC_EXIT_OK;
 }
 
+static int cmd_rollback(int argc, char **argv)
+{
+    struct hc_error err;
+    char id[HC_SHA256_HEX];
+    if (argc != 2)
+        return hc_usage("tree", "rollback: expected one NAME");
+    bool layer = argv[1][0] == HC_LAYER_SIGN;
+    if (hc_tree_rollback(layer ? HC_KIND_LAYER : HC_KIND_TREE, argv[1] + layer, id, &err) < 0)
+        return hc_report(&err);
+    (void)printf("%s %s\n", id, argv[1]);
+    return HC_EXIT_OK;
+}
+
+/* ---- prune ---- */
+
+/* A removal of what nothing needs, as it is reported. */
+struct pruned {
+    bool layers, remove; /* layers are looked at; what nothing needs is removed */
+    int count;           /* entries that nothing needs */
+};
+
+static void report_pruned(void *ctx, const char *id, const char *why)
+{
+    struct pruned *p = ctx;
+    p->count += !why;
+    (void)printf("%-9s %s%.12s%s%s\n",
+                 why         ? "kept"
+                 : p->remove ? "removed"
+                             : "unneeded",
+                 p->layers ? "+" : "", id, why ? "  " : "", why ? why : "");
+}
+
+static int cmd_prune(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"remove", no_argument, NULL, 'r'}, {"previous", no_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    struct pruned p = {0};
+    struct hc_error err;
+    bool previous = false;
+    int opt;
+    while ((opt = hc_getopt(argc, argv, ":", options)) != -1) {
+        if (opt != 'r' && opt != 'p')
+            return hc_unknown_option("tree", options, argv[optind - 1]);
+        p.remove |= opt == 'r';
+        previous |= opt == 'p';
+    }
+    if (optind != argc)
+        return hc_usage("tree", "prune: expected no NAME: it looks at all that have none");
+    for (int kind = HC_KIND_TREE; kind <= HC_KIND_LAYER; kind++) {
+        p.layers = kind == HC_KIND_LAYER;
+        if (hc_tree_prune((enum hc_tree_kind)kind, previous, p.remove, report_pruned, &p, &err) < 0)
+            return hc_report(&err);
+    }
+    if (p.count && !p.remove)
+        (void)puts("nothing was removed: 'hotcell tree prune --remove' removes what is unneeded");
+    return HC_EXIT_OK;
+}
+
 int hc_cmd_tree(int argc, char **argv)
 {
     static const struct hc_command actions[] = {
-        {"build", "", hc_tree_build}, {"extend", "", hc_tree_extend}, {"list", "", cmd_list},
-        {"verify", "", cmd_verify},   {"remove", "", cmd_remove},     {"path", "", cmd_path},
+        {"build", "", hc_tree_build},   {"extend", "", hc_tree_extend},
+        {"update", "", hc_tree_update}, {"rollback", "", cmd_rollback},
+        {"list", "", cmd_list},         {"show", "", hc_tree_show},
+        {"diff", "", hc_tree_diff},     {"outdated", "", hc_tree_outdated},
+        {"sbom", "", hc_tree_sbom},     {"verify", "", cmd_verify},
+        {"remove", "", cmd_remove},     {"prune", "", cmd_prune},
+        {"path", "", cmd_path},
     };
     if (hc_wants_help(argc, argv)) {
         (void)fputs(help, stdout);
@@ -187,5 +254,7 @@ int hc_cmd_tree(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof actions / sizeof *actions; i++)
         if (strcmp(argv[1], actions[i].name) == 0)
             return actions[i].run(argc - 1, argv + 1);
-    return hc_usage("tree", "expected build, extend, list, verify, remove or path");
+    return hc_usage(
+        "tree", "expected build, extend, update, rollback, list, show, diff, outdated, sbom, verify, remove, "
+                "prune or path");
 }

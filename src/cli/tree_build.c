@@ -1,5 +1,5 @@
-/* hotcell tree build|extend - makes trees and layers, by programs in Python that fill a directory of the
- * store. */
+/* hotcell tree build|update|extend - makes trees and layers, by programs in Python that fill a directory of
+ * the store. */
 #include "cli/tree.h"
 
 #include "base/arguments.h"
@@ -200,6 +200,60 @@ int hc_tree_build(int argc, char **argv)
             return hc_report(&err);
     for (int i = optind; i < argc; i++)
         if (build(argv[i], name, python, &err) < 0)
+            return hc_report(&err);
+    return HC_EXIT_OK;
+}
+
+/* ---- update ---- */
+
+/* What a tree was built from, as its builder noted. */
+static int read_origin(const struct hc_tree *t, char recipe[PATH_MAX], char python[PATH_MAX],
+                       struct hc_error *err)
+{
+    cJSON *meta = hc_tree_meta(t);
+    const cJSON *from = cJSON_GetObjectItemCaseSensitive(meta, "from");
+    const char *path = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(from, "recipe"));
+    const char *of = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(from, "python"));
+    bool known = path && snprintf(recipe, PATH_MAX, "%s", path) < PATH_MAX &&
+                 snprintf(python, PATH_MAX, "%s", of ? of : "") < PATH_MAX;
+    cJSON_Delete(meta);
+    if (known)
+        return 0;
+    char advice[HC_TREE_ADVICE];
+    hc_tree_advice(t, advice);
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "tree '%s': nobody noted what it was built from: %s", t->name,
+                      advice);
+}
+
+/* Build a tree anew under its name. */
+static int update(const char *name, struct hc_error *err)
+{
+    struct hc_tree was, now;
+    char recipe[PATH_MAX], python[PATH_MAX];
+    if (strchr(name, HC_LAYER_SIGN))
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "%s: a layer is made anew by 'hotcell tree extend', of newer wheels", name);
+    if (hc_tree_check_name(name, err) < 0 || hc_tree_open(&was, name, err) < 0)
+        return -1;
+    int rc = read_origin(&was, recipe, python, err);
+    hc_tree_finish(&was);
+    if (rc < 0 || build(recipe, name, *python ? python : NULL, err) < 0 || hc_tree_open(&now, name, err) < 0)
+        return -1;
+    if (strcmp(was.id, now.id) == 0)
+        hc_info("tree '%s' was up to date", name);
+    else
+        hc_info("tree '%s' was %.12s, to which 'hotcell tree rollback %s' goes back", name, was.id, name);
+    hc_tree_finish(&now);
+    return 0;
+}
+
+int hc_tree_update(int argc, char **argv)
+{
+    struct hc_error err;
+    if (argc < 2)
+        return hc_usage("tree", "update: expected a NAME");
+    for (int i = 1; i < argc; i++)
+        if (update(argv[i], &err) < 0)
             return hc_report(&err);
     return HC_EXIT_OK;
 }

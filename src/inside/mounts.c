@@ -130,7 +130,7 @@ static int attach_layers(const struct hc_plan *plan, int root, struct hc_error *
         return 0;
     hc_autofd dir = make_tmpfs(plan, 1 << 16, HC_MAX_TREE_LAYERS + 2,
                                NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
-    if (dir < 0 || hc_fs_attach(dir, root, HC_LAYERS_PLACE + 1, err) < 0)
+    if (dir < 0 || hc_fs_attach(dir, root, &HC_LAYERS_PLACE[1], err) < 0)
         return -1;
     if (fchmodat(dir, ".", 0755, 0) < 0) /* cells of a zygote have other uids */
         return hc_fail(err, errno, "open " HC_LAYERS_PLACE " to all");

@@ -64,6 +64,7 @@ static int prepare_tree(struct hc_launch *l, struct hc_error *err)
     const struct hc_policy *policy = l->run->policy;
     bool many = l->plan.zygote || policy->session;
     if (hc_policy_check_layers(policy, err) < 0 || hc_tree_open(&l->tree, policy->tree, err) < 0 ||
+        hc_tree_hold(&l->tree, err) < 0 ||
         hc_tree_check(&l->tree, (enum hc_tree_check)policy->tree_check, many, &l->m->tree_checked, err) < 0)
         return -1;
     memcpy(l->m->tree_sha256, l->tree.id, sizeof l->m->tree_sha256);

@@ -209,7 +209,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
         .feed = {.fd = -1, .pidfd = -1},
     };
     l->t_start = hc_now_us();
-    l->tree.root_fd = -1;
+    l->tree.root_fd = l->tree.lock_fd = -1;
     l->ids.lease_fd = l->block.lease_fd = -1;
     l->parent.fd = -1;
     l->cgroup.fd = -1;

@@ -23,7 +23,7 @@ int hc_launch_open_layers(struct hc_launch *l, uint64_t attr, struct hc_error *e
         s->fd = fcntl(layer->root_fd, F_DUPFD_CLOEXEC, 0);
         if (s->fd < 0)
             return hc_fail(err, errno, "%s", layer->path);
-        (void)snprintf(s->target, sizeof s->target, "%s/%s", HC_LAYERS_PLACE + 1, layer->name + 1);
+        (void)snprintf(s->target, sizeof s->target, "%s/%s", &HC_LAYERS_PLACE[1], layer->name + 1);
         struct hc_manifest_layer *m = &l->m->tree_layers.list[l->m->tree_layers.count++];
         (void)snprintf(m->name, sizeof m->name, "%s", layer->name + 1);
         memcpy(m->sha256, layer->id, sizeof m->sha256);

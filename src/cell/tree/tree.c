@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -21,22 +22,18 @@
 
 /* Directory of a tree in which layers are mounted; trees of older builds lack it. */
 #define LAYERS_DIR "usr/lib/layers"
+#define HOLD_TRIES 200 /* most tries to hold a tree that somebody else holds alone */
+#define HOLD_MS    10  /* ms between two of them */
 
 /* ---- the store ---- */
 
-/* Where a store has its entries of one kind, and the names for them, below the state directory. */
-struct shelf {
-    const char *entries, *names; /* directories */
-    const char *what;            /* what an entry is, for messages */
+const struct hc_shelf hc_shelves[] = {
+    [HC_KIND_TREE] = {"trees", "names", "previous", "tree"},
+    [HC_KIND_LAYER] = {"layers", "layer-names", "layer-previous", "layer"},
 };
 
-static const struct shelf shelves[] = {
-    [HC_KIND_TREE] = {"trees", "names", "tree"},
-    [HC_KIND_LAYER] = {"layers", "layer-names", "layer"},
-};
-
-static int store_path(char out[PATH_MAX], const char *state, const char *dir, const char *name,
-                      struct hc_error *err)
+int hc_shelf_path(char out[PATH_MAX], const char *state, const char *dir, const char *name,
+                  struct hc_error *err)
 {
     int n = snprintf(out, PATH_MAX, "%s/%s%s%s", state, dir, *name ? "/" : "", name);
     return n < 0 || n >= PATH_MAX ? hc_fail(err, ENAMETOOLONG, "%s", state) : 0;
@@ -54,12 +51,12 @@ static bool plain_name(const char *name)
 }
 
 /* Complete the prefix of an ID, if exactly one ID of the shelf begins with it. */
-static bool complete_id(const char *state, const struct shelf *shelf, const char *prefix,
+static bool complete_id(const char *state, const struct hc_shelf *shelf, const char *prefix,
                         char id[HC_SHA256_HEX])
 {
     char path[PATH_MAX];
     struct hc_error ignored;
-    if (strlen(prefix) < 8 || !is_hex(prefix) || store_path(path, state, shelf->entries, "", &ignored) < 0)
+    if (strlen(prefix) < 8 || !is_hex(prefix) || hc_shelf_path(path, state, shelf->entries, "", &ignored) < 0)
         return false;
     DIR *dir = opendir(path);
     int matches = 0;
@@ -73,15 +70,15 @@ static bool complete_id(const char *state, const struct shelf *shelf, const char
     return matches == 1;
 }
 
-static bool id_of_name(const char *state, const struct shelf *shelf, const char *name, char id[HC_SHA256_HEX])
+bool hc_shelf_read(const char *state, const char *dir, const char *name, char id[HC_SHA256_HEX])
 {
     char path[PATH_MAX], target[PATH_MAX];
     struct hc_error ignored;
-    if (!plain_name(name) || store_path(path, state, shelf->names, name, &ignored) < 0)
+    if (hc_shelf_path(path, state, dir, name, &ignored) < 0)
         return false;
     ssize_t n = readlink(path, target, sizeof target - 1);
     if (n < 0)
-        return complete_id(state, shelf, name, id);
+        return false;
     target[n] = '\0';
     const char *last = strrchr(target, '/');
     last = last ? last + 1 : target;
@@ -89,6 +86,12 @@ static bool id_of_name(const char *state, const struct shelf *shelf, const char 
         return false;
     memcpy(id, last, HC_SHA256_HEX);
     return true;
+}
+
+bool hc_shelf_find(const char *state, const struct hc_shelf *shelf, const char *name, char id[HC_SHA256_HEX])
+{
+    return plain_name(name) &&
+           (hc_shelf_read(state, shelf->names, name, id) || complete_id(state, shelf, name, id));
 }
 
 static int open_root(struct hc_tree *t, const char *dir, struct hc_error *err)
@@ -193,13 +196,13 @@ void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE])
 static int find_entry(enum hc_tree_kind kind, const char *name, char id[HC_SHA256_HEX], char dir[PATH_MAX],
                       struct hc_error *err)
 {
-    const struct shelf *shelf = &shelves[kind];
+    const struct hc_shelf *shelf = &hc_shelves[kind];
     struct hc_states states;
     if (hc_state_search(&states, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++)
-        if (id_of_name(states.dir[i], shelf, name, id))
-            return store_path(dir, states.dir[i], shelf->entries, id, err) < 0 ? -1 : 1;
+        if (hc_shelf_find(states.dir[i], shelf, name, id))
+            return hc_shelf_path(dir, states.dir[i], shelf->entries, id, err) < 0 ? -1 : 1;
     return 0;
 }
 
@@ -223,7 +226,7 @@ static int check_abi(const struct hc_tree *layer, struct hc_error *err)
 int hc_layer_open(struct hc_tree *t, const char *name, struct hc_error *err)
 {
     char dir[PATH_MAX];
-    *t = (struct hc_tree){.root_fd = -1};
+    *t = (struct hc_tree){.root_fd = -1, .lock_fd = -1};
     if (hc_tree_check_name(name, err) < 0)
         return -1;
     (void)snprintf(t->name, sizeof t->name, "%c%s", HC_LAYER_SIGN, name);
@@ -235,7 +238,13 @@ int hc_layer_open(struct hc_tree *t, const char *name, struct hc_error *err)
                           "there is no layer '%.64s': 'hotcell tree extend BASE --name %.64s' makes it, and "
                           "'hotcell tree list' says which there are",
                           name, name);
-    return open_root(t, dir, err) < 0 ? -1 : check_abi(t, err);
+    if (open_root(t, dir, err) < 0)
+        return -1;
+    if (check_abi(t, err) < 0) {
+        hc_tree_finish(t);
+        return -1;
+    }
+    return 0;
 }
 
 /* Open the layers in "+NAME+NAME...". */
@@ -284,7 +293,7 @@ static int open_named(struct hc_tree *t, struct hc_error *err)
 
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
 {
-    *t = (struct hc_tree){.root_fd = -1};
+    *t = (struct hc_tree){.root_fd = -1, .lock_fd = -1};
     if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree name '%.40s...' is too long", name);
     int rc = strchr(name, '/') ? open_path(t, err) : open_named(t, err);
@@ -293,11 +302,50 @@ int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
     return rc;
 }
 
-void hc_tree_finish(struct hc_tree *t)
+static int hold(struct hc_tree *t, struct hc_error *err)
+{
+    char path[PATH_MAX];
+    struct stat held, there;
+    hc_autofd fd = openat(t->root_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return 0; /* a directory that this user cannot read is none of a store that he prunes */
+    /* What makes or removes a tree holds it for a moment only. */
+    for (int tries = 0; flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK; tries++) {
+        if (tries == HOLD_TRIES)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree '%s' is being removed", t->name);
+        (void)poll(NULL, 0, HOLD_MS);
+    }
+    (void)snprintf(path, sizeof path, "%.*s", (int)(strrchr(t->path, '/') - t->path), t->path);
+    if (fstat(fd, &held) < 0 || stat(path, &there) < 0 || held.st_ino != there.st_ino ||
+        held.st_dev != there.st_dev)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the tree '%s' was removed just now: 'hotcell tree list' says which there are",
+                          t->name);
+    t->lock_fd = hc_take(&fd);
+    return 0;
+}
+
+int hc_tree_hold(struct hc_tree *t, struct hc_error *err)
+{
+    if (hold(t, err) < 0)
+        return -1;
+    for (size_t i = 0; i < t->layer_count; i++)
+        if (hold(&t->layers[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static void close_tree(struct hc_tree *t)
 {
     hc_close_fd(&t->root_fd);
+    hc_close_fd(&t->lock_fd);
+}
+
+void hc_tree_finish(struct hc_tree *t)
+{
+    close_tree(t);
     for (size_t i = 0; i < t->layer_count; i++)
-        hc_close_fd(&t->layers[i].root_fd);
+        close_tree(&t->layers[i]);
     free(t->layers);
     t->layers = NULL;
     t->layer_count = 0;
@@ -318,12 +366,12 @@ void hc_tree_discard(const char *staging)
     (void)nftw(staging, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-static int store_dirs(const struct shelf *shelf, char trees[PATH_MAX], char names[PATH_MAX],
+static int store_dirs(const struct hc_shelf *shelf, char trees[PATH_MAX], char names[PATH_MAX],
                       struct hc_error *err)
 {
     char state[PATH_MAX];
-    if (hc_state_dir(state, err) < 0 || store_path(trees, state, shelf->entries, "", err) < 0 ||
-        store_path(names, state, shelf->names, "", err) < 0)
+    if (hc_state_dir(state, err) < 0 || hc_shelf_path(trees, state, shelf->entries, "", err) < 0 ||
+        hc_shelf_path(names, state, shelf->names, "", err) < 0)
         return -1;
     if (hc_make_dirs(trees, 0755, err) < 0 || hc_make_dirs(names, 0755, err) < 0)
         return hc_exit_as(err, HC_EXIT_CONFIG);
@@ -349,7 +397,7 @@ static void remove_stale_staging(const char *trees)
 int hc_tree_stage(enum hc_tree_kind kind, char staging[PATH_MAX], int *lock_fd, struct hc_error *err)
 {
     char trees[PATH_MAX], names[PATH_MAX];
-    if (store_dirs(&shelves[kind], trees, names, err) < 0)
+    if (store_dirs(&hc_shelves[kind], trees, names, err) < 0)
         return -1;
     /* Lock the store until the new directory is locked: else another process's sweep would take it for a
      * left-over. */
@@ -377,18 +425,30 @@ static int write_index(int dir, const struct hc_buf *index, struct hc_error *err
     return fsync(fd) < 0 ? hc_fail(err, errno, "sync the index") : 0;
 }
 
-static int point_name(const struct shelf *shelf, const char *names, const char *name, const char *id,
-                      struct hc_error *err)
+/* Make the symbolic link STATE/DIR/NAME to an entry of the shelf, in one step. */
+static int link_name(const struct hc_shelf *shelf, const char *state, const char *dir, const char *name,
+                     const char *id, struct hc_error *err)
 {
-    char target[96], temp[PATH_MAX], path[PATH_MAX];
+    char target[96], temp[PATH_MAX], path[PATH_MAX], hidden[96];
     (void)snprintf(target, sizeof target, "../%s/%s", shelf->entries, id);
-    if (snprintf(temp, sizeof temp, "%s/.%s.%d", names, name, getpid()) >= PATH_MAX ||
-        snprintf(path, sizeof path, "%s/%s", names, name) >= PATH_MAX)
-        return hc_fail(err, ENAMETOOLONG, "%s", names);
+    (void)snprintf(hidden, sizeof hidden, ".%.64s.%d", name, getpid());
+    if (hc_shelf_path(path, state, dir, "", err) < 0 || hc_make_dirs(path, 0755, err) < 0 ||
+        hc_shelf_path(temp, state, dir, hidden, err) < 0 || hc_shelf_path(path, state, dir, name, err) < 0)
+        return -1;
     (void)unlink(temp);
     if (symlink(target, temp) < 0 || rename(temp, path) < 0)
         return hc_fail(err, errno, "name the %s '%s'", shelf->what, name);
     return 0;
+}
+
+int hc_shelf_point(const struct hc_shelf *shelf, const char *state, const char *name, const char *id,
+                   struct hc_error *err)
+{
+    char was[HC_SHA256_HEX];
+    if (hc_shelf_read(state, shelf->names, name, was) && strcmp(was, id) != 0 &&
+        link_name(shelf, state, shelf->previous, name, was, err) < 0)
+        return -1;
+    return link_name(shelf, state, shelf->names, name, id, err);
 }
 
 int hc_tree_check_name(const char *name, struct hc_error *err)
@@ -430,10 +490,10 @@ static int keep_or_replace(const char *staging, const char *final, const char *i
 int hc_tree_adopt(enum hc_tree_kind kind, const char *staging, const char *name, char id[HC_SHA256_HEX],
                   struct hc_error *err)
 {
-    char trees[PATH_MAX], names[PATH_MAX], final[PATH_MAX];
-    if (hc_tree_check_name(name, err) < 0)
+    char state[PATH_MAX], trees[PATH_MAX], names[PATH_MAX], final[PATH_MAX];
+    if (hc_tree_check_name(name, err) < 0 || hc_state_dir(state, err) < 0)
         return -1;
-    if (store_dirs(&shelves[kind], trees, names, err) < 0)
+    if (store_dirs(&hc_shelves[kind], trees, names, err) < 0)
         return -1;
     hc_autofd dir = open(staging, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
@@ -456,15 +516,15 @@ int hc_tree_adopt(enum hc_tree_kind kind, const char *staging, const char *name,
         if (keep_or_replace(staging, final, id, &index, err) < 0)
             return -1;
     }
-    return point_name(&shelves[kind], names, name, id, err);
+    return hc_shelf_point(&hc_shelves[kind], state, name, id, err);
 }
 
-static int discard_entry(const char *state, const struct shelf *shelf, const char *id, struct hc_error *err)
+int hc_shelf_discard(const char *state, const struct hc_shelf *shelf, const char *id, struct hc_error *err)
 {
     char path[PATH_MAX], gone[PATH_MAX], hidden[sizeof ".new-" + HC_SHA256_HEX];
     (void)snprintf(hidden, sizeof hidden, ".new-%s", id);
-    if (store_path(path, state, shelf->entries, id, err) < 0 ||
-        store_path(gone, state, shelf->entries, hidden, err) < 0)
+    if (hc_shelf_path(path, state, shelf->entries, id, err) < 0 ||
+        hc_shelf_path(gone, state, shelf->entries, hidden, err) < 0)
         return -1;
     /* Rename the tree first: an interrupted removal must not look like a tree. */
     if (rename(path, gone) < 0)
@@ -487,40 +547,40 @@ static void count_names(void *ctx, const char *name, const char *id, const char 
         s->count++;
 }
 
-static int for_each_in(const char *state, const struct shelf *shelf, hc_tree_visitor *each, void *ctx,
-                       struct hc_error *err);
-
 int hc_tree_remove(enum hc_tree_kind kind, const char *name, struct hc_error *err)
 {
-    const struct shelf *shelf = &shelves[kind];
+    const struct hc_shelf *shelf = &hc_shelves[kind];
     char state[PATH_MAX], path[PATH_MAX], id[HC_SHA256_HEX];
     if (hc_state_dir(state, err) < 0)
         return -1;
-    if (!id_of_name(state, shelf, name, id))
+    if (!hc_shelf_find(state, shelf, name, id))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no %s '%s' in %s", shelf->what, name, state);
-    if (store_path(path, state, shelf->names, name, err) < 0)
+    if (hc_shelf_path(path, state, shelf->names, name, err) < 0)
         return -1;
     bool was_name = unlink(path) == 0;
+    char before[PATH_MAX];
+    if (was_name && hc_shelf_path(before, state, shelf->previous, name, err) == 0)
+        (void)unlink(before);
     if (!was_name && errno != ENOENT)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove the name '%s'", name);
     struct name_search s = {.id = id};
-    if (for_each_in(state, shelf, count_names, &s, err) < 0)
+    if (hc_shelf_each(state, shelf, count_names, &s, err) < 0)
         return -1;
     if (s.count && !was_name)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "the %s %s has a name, see 'hotcell tree list': remove that",
                           shelf->what, id);
     if (s.count)
         return 0;
-    return discard_entry(state, shelf, id, err);
+    return hc_shelf_discard(state, shelf, id, err);
 }
 
 /* ---- listing and verifying trees ---- */
 
-static int for_each_unnamed(const char *state, const struct shelf *shelf, hc_tree_visitor *each, void *ctx,
+static int for_each_unnamed(const char *state, const struct hc_shelf *shelf, hc_tree_visitor *each, void *ctx,
                             const struct hc_entries *named, struct hc_error *err)
 {
     char path[PATH_MAX];
-    if (store_path(path, state, shelf->entries, "", err) < 0)
+    if (hc_shelf_path(path, state, shelf->entries, "", err) < 0)
         return -1;
     DIR *dir = opendir(path);
     for (struct dirent *e; dir && (e = readdir(dir));) {
@@ -529,7 +589,7 @@ static int for_each_unnamed(const char *state, const struct shelf *shelf, hc_tre
             known = known || strcmp(named->line[i], e->d_name) == 0;
         char tree[PATH_MAX];
         if (!known && strlen(e->d_name) == HC_SHA256_HEX - 1 && is_hex(e->d_name) &&
-            store_path(tree, state, shelf->entries, e->d_name, err) == 0)
+            hc_shelf_path(tree, state, shelf->entries, e->d_name, err) == 0)
             each(ctx, "", e->d_name, tree);
     }
     if (dir)
@@ -537,21 +597,22 @@ static int for_each_unnamed(const char *state, const struct shelf *shelf, hc_tre
     return 0;
 }
 
-static int for_each_in(const char *state, const struct shelf *shelf, hc_tree_visitor *each, void *ctx,
-                       struct hc_error *err)
+int hc_shelf_each(const char *state, const struct hc_shelf *shelf, hc_tree_visitor *each, void *ctx,
+                  struct hc_error *err)
 {
     char path[PATH_MAX];
-    if (store_path(path, state, shelf->names, "", err) < 0)
+    if (hc_shelf_path(path, state, shelf->names, "", err) < 0)
         return -1;
     struct hc_entries named = {0};
     DIR *dir = opendir(path);
     int rc = 0;
     for (struct dirent *e; rc == 0 && dir && (e = readdir(dir));) {
         char id[HC_SHA256_HEX], tree[PATH_MAX];
-        if (!plain_name(e->d_name) || !id_of_name(state, shelf, e->d_name, id))
+        if (!plain_name(e->d_name) || !hc_shelf_find(state, shelf, e->d_name, id))
             continue;
-        rc = store_path(tree, state, shelf->entries, id, err) < 0 ? -1
-                                                                  : hc_entries_add(&named, strdup(id), err);
+        rc = hc_shelf_path(tree, state, shelf->entries, id, err) < 0
+                 ? -1
+                 : hc_entries_add(&named, strdup(id), err);
         if (rc == 0)
             each(ctx, e->d_name, id, tree);
     }
@@ -569,7 +630,7 @@ int hc_tree_each(enum hc_tree_kind kind, hc_tree_visitor *each, void *ctx, struc
     if (hc_state_search(&states, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++)
-        if (for_each_in(states.dir[i], &shelves[kind], each, ctx, err) < 0)
+        if (hc_shelf_each(states.dir[i], &hc_shelves[kind], each, ctx, err) < 0)
             return -1;
     return 0;
 }
