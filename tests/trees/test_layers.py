@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -169,6 +170,20 @@ def test_daemon_gives_layers_by_policy_and_takes_a_new_one_while_it_runs(store):
         d.wait_for_line("layer '+geo' is ")
         cells.wait_until("the new layer is used", lambda: d.post({**spec, "policy": "geo"}).json["stdout"]["text"] == "new\n")
         assert d.post({**spec, "policy": "geo"}).json["tree"]["layers"] != first
+        session = d.session({"policy": "geo", "tree": "tiny+geo"})
+        assert d.run(session, "import geo; print(geo.area(1))")["manifest"]["stdout"]["text"] == "new\n"
+        assert d.send("/v1/sessions", d.spec({"tree": "tiny+geo"})).status == 403
+
+
+def test_tenant_with_a_list_of_trees_names_them_with_their_layers(geo):
+    policies = geo.path.parent / "policies"
+    policies.mkdir()
+    (policies / "geo.json").write_text(json.dumps({"name": "geo", "extends": "default", **GEO}))
+    config = {"quotas": {"trees": ["tiny"], "policies": ["geo"]}}
+    with daemons.Daemon(base=False, config=config, env={**geo.env, "HOTCELL_POLICIES": str(policies)}) as d:
+        assert d.post({"code": "1", "tree": "tiny", "policy": "geo"}).status == 200
+        refused = d.post({"code": "1", "tree": "tiny+geo", "policy": "geo"})
+        assert refused.status == 403 and "tree 'tiny+geo'" in refused.json["detail"], refused
 
 
 def test_changed_layer_is_noticed(store):
@@ -282,6 +297,42 @@ def test_wheels_that_require_others(store):
     assert done.returncode == 0, done.stderr
     again = store.from_wheels("fourth", other, make_wheel(store.wheels, name="fourth", requires=["other"]), base="tiny+geo")
     assert again.returncode == 0 and "other 1.0 is in the tree tiny+geo already" in again.stderr, again
+
+
+NATIVE = """
+#include <Python.h>
+int other(void);
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "fast", NULL, -1, NULL};
+PyMODINIT_FUNC PyInit_fast(void)
+{
+    PyObject *made = PyModule_Create(&module);
+    PyModule_AddIntConstant(made, "value", other());
+    return made;
+}
+"""
+
+
+def compile_native(folder):
+    """A native module, and the library that it finds beside itself, as wheels carry them."""
+    (folder / "other.c").write_text("int other(void) { return 6; }\n")
+    (folder / "fast.c").write_text(NATIVE)
+    headers = f"-I{sysconfig.get_path('include', vars={'installed_base': '/usr', 'base': '/usr'})}"
+    for command in (["-o", "libother.so", "other.c"], ["-o", "fast.so", headers, "fast.c", "-L.", "-lother", "-Wl,-rpath,$ORIGIN/fast.libs"]):
+        subprocess.run(["cc", "-shared", "-fPIC", *command], cwd=folder, check=True, capture_output=True)
+    return (folder / "fast.so").read_bytes(), (folder / "libother.so").read_bytes()
+
+
+def test_native_module_finds_the_library_in_its_wheel(store, tmp_path):
+    fast, other = compile_native(tmp_path)
+    tag = f"cp{MINOR.replace('.', '')}-cp{MINOR.replace('.', '')}-manylinux_2_17_{os.uname().machine}"
+    wheel = make_wheel(store.wheels, name="fast", files={"fast.so": fast, "fast.libs/libother.so": other}, tag=tag)
+    assert store.from_wheels("fast", wheel).returncode == 0
+    assert store.meta("fast")["modules"] == ["fast"]
+    r = cells.run("import fast; print(fast.value)", tree="tiny+fast", policy={"layers": {"allow": ["fast"]}}, env=store.env)
+    assert r.stdout == "6\n", r
+    alone = make_wheel(store.wheels, name="fast", version="2.0", files={"fast.so": fast}, tag=tag)
+    done = store.from_wheels("alone", alone)
+    assert done.returncode == 65 and "fast.so needs libother.so, which neither" in done.stderr
 
 
 # ---- folders and environments ----
