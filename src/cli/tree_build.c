@@ -136,9 +136,10 @@ static int find_recipe(const char *recipe, char out[PATH_MAX], struct hc_error *
     if (access(out, R_OK) == 0)
         return 0;
     if (!strchr(recipe, '/') && errno == ENOENT)
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "there is no recipe '%s': expected base, scientific or a path with a slash",
-                          recipe);
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "there is no recipe '%s': expected base, minimal-scientific, scientific or a path with a slash",
+            recipe);
     return hc_fail_as(err, HC_EXIT_DATA, errno, "recipe %s", out);
 }
 

@@ -196,3 +196,12 @@ def test_daemon_takes_the_new_tree_and_says_so(store):
         assert d.send(f"/v1/jobs/{running}/cancel").status == 202
         list(d.events(running))
         assert d.result(running)["manifest"]["tree"]["sha256"] == store.id
+
+
+def test_scientific_has_all_of_the_minimal_recipe(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOTFS))
+    import recipe  # pylint: disable=import-outside-toplevel,import-error
+    minimal, whole = (recipe.load(ROOTFS / f"{name}.json") for name in ("minimal-scientific", "scientific"))
+    assert minimal.distributions == ["numpy", "pandas", "matplotlib"] and set(minimal.distributions) < set(whole.distributions)
+    assert set(minimal.imports) < set(whole.imports) and set(minimal.exclude) < set(whole.exclude) and minimal.debian.items() <= whole.debian.items()
+    sys.modules.pop("recipe")
