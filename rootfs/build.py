@@ -28,6 +28,7 @@ import argparse
 import glob
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,7 @@ sys.path.insert(0, HERE)
 import distributions  # noqa: E402
 import elf  # noqa: E402
 import interpreter  # noqa: E402
+import packages  # noqa: E402
 import recipe as recipes  # noqa: E402
 from errors import BAD_INPUT, INTERNAL, UNAVAILABLE, BuildError  # noqa: E402
 from libraries import Libraries  # noqa: E402
@@ -48,7 +50,7 @@ from staging import Tree, matcher  # noqa: E402
 USAGE = 64
 SITE = "usr/lib/python3/dist-packages"
 MATPLOTLIB_CACHE = "usr/share/hotcell/matplotlib"
-MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input")
+MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input", "usr/lib/layers")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 ETC = {
     "passwd": "guest:x:1000:1000:guest:/tmp:/\n",
@@ -82,6 +84,8 @@ class Build:
 
     def __init__(self, options):
         self.recipe = recipes.load(options.recipe)
+        self.recipe_path = os.path.realpath(options.recipe)
+        self.python_path = os.path.abspath(options.python) if options.python else None
         self.embedded = interpreter.reference()
         self.chosen = interpreter.ask(options.python) if options.python else self.embedded
         interpreter.check(self.chosen, self.embedded)
@@ -243,6 +247,10 @@ class Build:
             "machine": self.embedded.machine,
             "distributions": {distribution.name: distribution.version for distribution in self.distributions},
             "libraries": len(self.libraries.here),
+            "shared_libraries": sorted(self.libraries.here),
+            "packages": packages.owners([*self.tree.origin.values(), *self.libraries.here.values()]),
+            "system": _system(),
+            "from": {"recipe": self.recipe_path, **({"python": self.python_path} if self.python_path else {})},
             "files": len(files),
             "bytes": size,
         }
@@ -250,6 +258,15 @@ class Build:
             json.dump(meta, target, indent=2)
             target.write("\n")
         say(f"{len(files)} files, {size / 1e6:.0f} MB")
+
+
+def _system():
+    """The host's system and its release, such as "debian-12"."""
+    try:
+        about = platform.freedesktop_os_release()
+    except OSError:
+        return "linux"
+    return "-".join(part for part in (about["ID"], about.get("VERSION_ID")) if part)
 
 
 def _last_line(text):

@@ -101,8 +101,10 @@ bool hc_warm_prepare(struct hc_warm *w);
 /* Replace cells that have waited for too long, and end zygotes that no job asked for lately. */
 void hc_warm_refresh(struct hc_warm *w);
 
-/* End the zygotes whose tree `is_bad`, with their cells. */
-void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_id), void *ctx);
+/* End the zygotes whose tree `is_bad`, with their cells. `name`: the tree as the policy names it; `ids`:
+ * `count` IDs, the tree's and those of its layers. */
+typedef bool hc_warm_is_bad(void *ctx, const char *name, const char *const *ids, size_t count);
+void hc_warm_drop(struct hc_warm *w, hc_warm_is_bad *is_bad, void *ctx);
 
 /* End all zygotes with their cells. */
 void hc_warm_finish(struct hc_warm *w);

@@ -63,6 +63,8 @@ static int check_tree(const struct hc_request *q, struct hc_error *err)
         return 0;
     if (!given && !tree_exists(q->policy.tree)) /* each line may name a tree of its own */
         return 0;
+    if (hc_policy_check_layers(&q->policy, err) < 0)
+        return -1;
     return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, err);
 }
 

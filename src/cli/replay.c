@@ -223,14 +223,26 @@ static int load_policy(struct replay *r, struct hc_error *err)
     return hc_policy_load(&r->policy, name, give_policy, r, err) < 0 ? hc_exit_as(err, HC_EXIT_DATA) : 0;
 }
 
-/* Chooses the tree with the record's ID; without one, the tree of the record's name, which may have changed.
- */
+/* Has the tree the layers of the record, in the same order? */
+static bool same_layers(const struct hc_tree *tree, const cJSON *then)
+{
+    if ((size_t)cJSON_GetArraySize(then) != tree->layer_count)
+        return false;
+    for (size_t i = 0; i < tree->layer_count; i++)
+        if (strcmp(hc_json_text(cJSON_GetArrayItem(then, (int)i), "sha256"), tree->layers[i].id) != 0)
+            return false;
+    return true;
+}
+
+/* Chooses the tree with the record's ID; without one, or with layers, the tree of the record's name,
+ * which may have changed. */
 static int choose_tree(struct replay *r, struct hc_error *err)
 {
     struct hc_tree tree;
     const char *then = hc_json_text(hc_json_member(r->record.root, "tree"), "sha256");
     bool known = hc_is_sha256_hex(then, strlen(then));
-    if (!r->tree && known && hc_tree_open(&tree, then, err) == 0) {
+    const cJSON *layers = hc_json_member(hc_json_member(r->record.root, "tree"), "layers");
+    if (!r->tree && known && !layers && hc_tree_open(&tree, then, err) == 0) {
         hc_tree_finish(&tree);
         (void)snprintf(r->policy.tree, sizeof r->policy.tree, "%s", then);
         return 0;
@@ -244,7 +256,7 @@ static int choose_tree(struct replay *r, struct hc_error *err)
             r->record_name, r->policy.tree);
     if (hc_tree_open(&tree, r->policy.tree, err) < 0)
         return -1;
-    bool same = known && strcmp(tree.id, then) == 0;
+    bool same = known && strcmp(tree.id, then) == 0 && same_layers(&tree, layers);
     hc_tree_finish(&tree);
     if (same)
         return 0;

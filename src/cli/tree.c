@@ -1,183 +1,35 @@
-/* hotcell tree build|list|verify|remove|path - manages the store of trees. */
+/* hotcell tree - manages the store of trees. */
 #include "cli/cli.h"
+#include "cli/tree.h"
 
 #include "base/arguments.h"
 #include "base/fd.h"
-#include "base/state.h"
 #include "cell/tree.h"
 #include "json/json.h"
+#include "policy/policy.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static const char help[] =
     "usage: hotcell tree build [--name NAME] [--python PATH] RECIPE...\n"
+    "       hotcell tree extend --name NAME [--wheels DIR --requirements FILE] [--module PATH]... [--venv "
+    "DIR] BASE\n"
+    "       hotcell tree update NAME...\n"
+    "       hotcell tree rollback NAME\n"
     "       hotcell tree list [--json]\n"
+    "       hotcell tree show [--json] NAME|ID...\n"
+    "       hotcell tree diff [--json] NAME|ID NAME|ID\n"
+    "       hotcell tree outdated [--json] [NAME|ID...]\n"
+    "       hotcell tree sbom NAME|ID\n"
     "       hotcell tree verify NAME|ID...\n"
     "       hotcell tree remove NAME|ID\n"
+    "       hotcell tree prune [--previous] [--remove]\n"
     "       hotcell tree path NAME|ID\n\n"
-    "RECIPE is 'base', 'scientific', or a path to a recipe (with a slash).\n"
+    "With '+' before its name, rollback, show, diff, sbom, verify, remove and path take a layer.\n"
+    "RECIPE is 'base', 'minimal-scientific', 'scientific', or a path to a recipe (with a slash).\n"
     "--python PATH takes the distributions from that interpreter's (virtual) environment.\n";
-
-/* ---- build ---- */
-
-static int find_recipe(const char *recipe, char out[PATH_MAX], struct hc_error *err)
-{
-    char dir[PATH_MAX];
-    if (strchr(recipe, '/')) {
-        if (snprintf(out, PATH_MAX, "%s", recipe) >= PATH_MAX)
-            return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "recipe");
-    } else if (hc_data_dir("rootfs", dir, err) < 0) {
-        return -1;
-    } else if (snprintf(out, PATH_MAX, "%s/%s.json", dir, recipe) >= PATH_MAX) {
-        return hc_fail_as(err, HC_EXIT_DATA, ENAMETOOLONG, "recipe");
-    }
-    if (access(out, R_OK) == 0)
-        return 0;
-    if (!strchr(recipe, '/') && errno == ENOENT)
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "there is no recipe '%s': expected base, scientific or a path with a slash",
-                          recipe);
-    return hc_fail_as(err, HC_EXIT_DATA, errno, "recipe %s", out);
-}
-
-/* The default name of a tree: the name of its recipe's file without .json. */
-static void default_name(const char *recipe, char *out, size_t size)
-{
-    const char *base = strrchr(recipe, '/');
-    (void)snprintf(out, size, "%s", base ? base + 1 : recipe);
-    char *dot = strrchr(out, '.');
-    if (dot && strcmp(dot, ".json") == 0)
-        *dot = '\0';
-}
-
-/* When a signal ends us, the builder is ended first, so that the incomplete tree can be removed. */
-static volatile sig_atomic_t ended_by; /* the signal; 0: none */
-static volatile pid_t builder;         /* pid of the builder; 0: none runs */
-
-static void end_builder(int sig)
-{
-    ended_by = sig;
-    if (builder > 0)
-        (void)kill(builder, SIGTERM); /* a shell's background process ignores SIGINT */
-}
-
-static void watch_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction was, to = {.sa_handler = end_builder};
-        if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-            (void)sigaction(signals[i], &to, NULL);
-    }
-}
-
-static void end_by_signal(void)
-{
-    if (!ended_by)
-        return;
-    (void)signal(ended_by, SIG_DFL);
-    (void)raise(ended_by);
-}
-
-static int wait_for(pid_t pid, struct hc_error *err)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return hc_fail(err, errno, "wait for the tree builder");
-    builder = 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
-    if (WIFSIGNALED(status))
-        return hc_fail(err, 0, "the tree builder was ended by signal %d", WTERMSIG(status));
-    return hc_fail_as(err, WEXITSTATUS(status), 0, "the tree was not built");
-}
-
-static int populate(const char *recipe, const char *staging, const char *python, struct hc_error *err)
-{
-    char dir[PATH_MAX], script[PATH_MAX + 16], shim[PATH_MAX];
-    if (hc_data_dir("rootfs", dir, err) < 0 || hc_shim_path(shim, err) < 0)
-        return -1;
-    (void)snprintf(script, sizeof script, "%s/build.py", dir);
-    const char *argv[] = {HC_HOST_PYTHON, "-I",    script,   "--recipe", recipe,
-                          "--staging",    staging, "--shim", shim,       python ? "--python" : NULL,
-                          python,         NULL};
-    pid_t pid;
-    int rc = posix_spawn(&pid, HC_HOST_PYTHON, NULL, NULL, (char *const *)argv, environ);
-    if (rc)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, rc, "start the tree builder with " HC_HOST_PYTHON);
-    builder = pid;
-    if (ended_by)
-        (void)kill(pid, SIGTERM);
-    return wait_for(pid, err);
-}
-
-static int build(const char *recipe, const char *name, const char *python, struct hc_error *err)
-{
-    char file[PATH_MAX], staging[PATH_MAX], chosen[PATH_MAX], id[HC_SHA256_HEX];
-    if (find_recipe(recipe, file, err) < 0)
-        return -1;
-    default_name(recipe, chosen, sizeof chosen);
-    if (hc_tree_check_name(name ? name : chosen, err) < 0)
-        return -1;
-    hc_autofd lock = -1;
-    if (hc_tree_stage(staging, &lock, err) < 0)
-        return -1;
-    watch_signals(); /* after SIGKILL, the next build removes the incomplete tree */
-    int rc = populate(file, staging, python, err);
-    if (rc == 0)
-        rc = hc_tree_adopt(staging, name ? name : chosen, id, err);
-    if (rc < 0) {
-        hc_tree_discard(staging);
-        end_by_signal();
-        return -1;
-    }
-    (void)printf("%s %s\n", id, name ? name : chosen);
-    return 0;
-}
-
-/* Checks that the recipe exists, and that the tree's name is valid. */
-static int check_recipe(const char *recipe, const char *name, struct hc_error *err)
-{
-    char file[PATH_MAX], chosen[PATH_MAX];
-    default_name(recipe, chosen, sizeof chosen);
-    return find_recipe(recipe, file, err) < 0 ? -1 : hc_tree_check_name(name ? name : chosen, err);
-}
-
-static int cmd_build(int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"name", required_argument, NULL, 'n'}, {"python", required_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
-    const char *name = NULL, *python = NULL;
-    struct hc_error err;
-    int opt;
-    while ((opt = hc_getopt(argc, argv, ":", options)) != -1) {
-        if (opt == 'n')
-            name = optarg;
-        else if (opt == 'p')
-            python = optarg;
-        else
-            return opt == ':' ? hc_usage("tree", "%s needs a value", argv[optind - 1])
-                              : hc_unknown_option("tree", options, argv[optind - 1]);
-    }
-    if (optind == argc)
-        return hc_usage("tree", "build: expected a RECIPE");
-    if (name && argc - optind > 1)
-        return hc_usage("tree", "build: --name is for one RECIPE, got %d", argc - optind);
-    for (int i = optind; i < argc; i++) /* all are checked first, as each build takes minutes */
-        if (check_recipe(argv[i], name, &err) < 0)
-            return hc_report(&err);
-    for (int i = optind; i < argc; i++)
-        if (build(argv[i], name, python, &err) < 0)
-            return hc_report(&err);
-    return HC_EXIT_OK;
-}
 
 /* ---- list ---- */
 
@@ -185,6 +37,7 @@ static int cmd_build(int argc, char **argv)
 struct listing {
     cJSON *rows; /* a list of trees, owned; NULL: print text */
     int count;   /* number of trees so far */
+    bool layer;  /* layers are being listed */
 };
 
 static void describe(cJSON *row, const char *path)
@@ -200,9 +53,11 @@ static void describe(cJSON *row, const char *path)
         cJSON_AddItemToObject(row, "meta", j);
 }
 
-static void list_row(void *ctx, const char *name, const char *id, const char *path)
+static void list_row(void *ctx, const char *bare, const char *id, const char *path)
 {
     struct listing *l = ctx;
+    char name[HC_LAYER_NAME + 1];
+    (void)snprintf(name, sizeof name, "%s%s", l->layer && *bare ? "+" : "", bare);
     cJSON *row = cJSON_CreateObject();
     describe(row, path);
     l->count++;
@@ -229,14 +84,18 @@ static int cmd_list(int argc, char **argv)
     if (argc != 1 && !json)
         return hc_usage("tree", "list: expected at most --json");
     struct listing l = {.rows = json ? cJSON_CreateArray() : NULL};
-    if (hc_tree_each(list_row, &l, &err) < 0)
+    if (hc_tree_each(HC_KIND_TREE, list_row, &l, &err) < 0)
+        return hc_report(&err);
+    bool none = !l.count;
+    l.layer = true;
+    if (hc_tree_each(HC_KIND_LAYER, list_row, &l, &err) < 0)
         return hc_report(&err);
     if (json) {
         char *text = cJSON_Print(l.rows);
         (void)puts(text ? text : "[]");
         cJSON_free(text);
         cJSON_Delete(l.rows);
-    } else if (!l.count) {
+    } else if (none) {
         (void)puts("no trees: build one with 'hotcell tree build scientific'");
     }
     return HC_EXIT_OK;
@@ -244,25 +103,42 @@ static int cmd_list(int argc, char **argv)
 
 /* ---- one tree ---- */
 
-static int verify(const char *name)
+/* Open what a user names: a tree, with its layers, or "+LAYER" alone. */
+static int open_named(struct hc_tree *t, const char *name, struct hc_error *err)
+{
+    return name[0] == HC_LAYER_SIGN ? hc_layer_open(t, name + 1, err) : hc_tree_open(t, name, err);
+}
+
+static int verify_one(const struct hc_tree *t, const char *name)
 {
     struct hc_error err, unstamped = {0};
-    struct hc_tree t;
     char advice[HC_TREE_ADVICE];
-    if (hc_tree_open(&t, name, &err) < 0)
-        return hc_report(&err);
-    int rc = hc_tree_verify(&t, stdout, &unstamped, &err);
-    hc_tree_advice(&t, advice);
-    hc_tree_finish(&t);
+    int rc = hc_tree_verify(t, stdout, &unstamped, &err);
+    hc_tree_advice(t, advice);
     if (rc < 0)
         return hc_report(&err);
     if (rc == 0)
-        (void)printf("%s: every entry is as it was built (%s)\n", name, t.id);
+        (void)printf("%s: every entry is as it was built (%s)\n", name, t->id);
     else
         hc_warn("tree '%s' is not what it was: %s; or restore it, and verify it again", name, advice);
     if (rc == 0 && *unstamped.text)
         hc_warn("tree '%s' has no new stamps: %s", name, unstamped.text);
     return rc == 0 ? HC_EXIT_OK : HC_EXIT_GUEST;
+}
+
+static int verify(const char *name)
+{
+    struct hc_error err;
+    struct hc_tree t;
+    if (open_named(&t, name, &err) < 0)
+        return hc_report(&err);
+    int worst = verify_one(&t, t.layer_count ? t.name : name);
+    for (size_t i = 0; i < t.layer_count; i++) {
+        int status = verify_one(&t.layers[i], t.layers[i].name);
+        worst = status > worst ? status : worst;
+    }
+    hc_tree_finish(&t);
+    return worst;
 }
 
 /* Verifies all trees, also after one that cannot be read. */
@@ -284,7 +160,9 @@ static int cmd_remove(int argc, char **argv)
     struct hc_error err;
     if (argc != 2)
         return hc_usage("tree", "remove: expected one NAME or ID");
-    return hc_tree_remove(argv[1], &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
+    bool layer = argv[1][0] == HC_LAYER_SIGN;
+    return hc_tree_remove(layer ? HC_KIND_LAYER : HC_KIND_TREE, argv[1] + layer, &err) < 0 ? hc_report(&err)
+                                                                                           : HC_EXIT_OK;
 }
 
 static int cmd_path(int argc, char **argv)
@@ -293,18 +171,81 @@ static int cmd_path(int argc, char **argv)
     struct hc_tree t;
     if (argc != 2)
         return hc_usage("tree", "path: expected one NAME or ID");
-    if (hc_tree_open(&t, argv[1], &err) < 0)
+    if (open_named(&t, argv[1], &err) < 0)
         return hc_report(&err);
     (void)printf("%.*s\n", (int)(strrchr(t.path, '/') - t.path), t.path);
     hc_tree_finish(&t);
     return HC_EXIT_OK;
 }
 
+static int cmd_rollback(int argc, char **argv)
+{
+    struct hc_error err;
+    char id[HC_SHA256_HEX];
+    if (argc != 2)
+        return hc_usage("tree", "rollback: expected one NAME");
+    bool layer = argv[1][0] == HC_LAYER_SIGN;
+    if (hc_tree_rollback(layer ? HC_KIND_LAYER : HC_KIND_TREE, argv[1] + layer, id, &err) < 0)
+        return hc_report(&err);
+    (void)printf("%s %s\n", id, argv[1]);
+    return HC_EXIT_OK;
+}
+
+/* ---- prune ---- */
+
+/* A removal of what nothing needs, as it is reported. */
+struct pruned {
+    bool layers, remove; /* layers are looked at; what nothing needs is removed */
+    int count;           /* entries that nothing needs */
+};
+
+static void report_pruned(void *ctx, const char *id, const char *why)
+{
+    struct pruned *p = ctx;
+    p->count += !why;
+    (void)printf("%-9s %s%.12s%s%s\n",
+                 why         ? "kept"
+                 : p->remove ? "removed"
+                             : "unneeded",
+                 p->layers ? "+" : "", id, why ? "  " : "", why ? why : "");
+}
+
+static int cmd_prune(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"remove", no_argument, NULL, 'r'}, {"previous", no_argument, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    struct pruned p = {0};
+    struct hc_error err;
+    bool previous = false;
+    int opt;
+    while ((opt = hc_getopt(argc, argv, ":", options)) != -1) {
+        if (opt != 'r' && opt != 'p')
+            return hc_unknown_option("tree", options, argv[optind - 1]);
+        p.remove |= opt == 'r';
+        previous |= opt == 'p';
+    }
+    if (optind != argc)
+        return hc_usage("tree", "prune: expected no NAME: it looks at all that have none");
+    for (int kind = HC_KIND_TREE; kind <= HC_KIND_LAYER; kind++) {
+        p.layers = kind == HC_KIND_LAYER;
+        if (hc_tree_prune((enum hc_tree_kind)kind, previous, p.remove, report_pruned, &p, &err) < 0)
+            return hc_report(&err);
+    }
+    if (p.count && !p.remove)
+        (void)puts("nothing was removed: 'hotcell tree prune --remove' removes what is unneeded");
+    return HC_EXIT_OK;
+}
+
 int hc_cmd_tree(int argc, char **argv)
 {
     static const struct hc_command actions[] = {
-        {"build", "", cmd_build},   {"list", "", cmd_list}, {"verify", "", cmd_verify},
-        {"remove", "", cmd_remove}, {"path", "", cmd_path},
+        {"build", "", hc_tree_build},   {"extend", "", hc_tree_extend},
+        {"update", "", hc_tree_update}, {"rollback", "", cmd_rollback},
+        {"list", "", cmd_list},         {"show", "", hc_tree_show},
+        {"diff", "", hc_tree_diff},     {"outdated", "", hc_tree_outdated},
+        {"sbom", "", hc_tree_sbom},     {"verify", "", cmd_verify},
+        {"remove", "", cmd_remove},     {"prune", "", cmd_prune},
+        {"path", "", cmd_path},
     };
     if (hc_wants_help(argc, argv)) {
         (void)fputs(help, stdout);
@@ -313,5 +254,7 @@ int hc_cmd_tree(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof actions / sizeof *actions; i++)
         if (strcmp(argv[1], actions[i].name) == 0)
             return actions[i].run(argc - 1, argv + 1);
-    return hc_usage("tree", "expected build, list, verify, remove or path");
+    return hc_usage(
+        "tree", "expected build, extend, update, rollback, list, show, diff, outdated, sbom, verify, remove, "
+                "prune or path");
 }

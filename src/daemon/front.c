@@ -97,8 +97,7 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
     hc_config_finish(&f->dispatch.config);
     f->dispatch.config = fresh;
     f->dispatch.configuration++;
-    f->dispatch.policy_count = 0; /* policies may have changed as well */
-    memset(f->dispatch.policies, 0, sizeof f->dispatch.policies);
+    hc_dispatch_forget_policies(&f->dispatch); /* they may have changed as well */
     hc_info("reloaded%s",
             fixed ? ": what has changed of workers and listen holds from the next start on" : "");
 }

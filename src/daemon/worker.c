@@ -302,12 +302,16 @@ static int say_idle(struct worker *me, struct hc_error *err)
     return hc_channel_send(me->channel, &m, NULL, 0, err);
 }
 
-static bool is_changed(void *ctx, const char *tree_id)
+static bool is_changed(void *ctx, const char *name, const char *const *ids, size_t count)
 {
-    return hc_trees_find_changed(ctx, tree_id) != NULL;
+    for (size_t i = 0; i < count; i++)
+        if (hc_trees_find_changed(ctx, ids[i]))
+            return true;
+    return !hc_trees_still_means(name, ids, count);
 }
 
-/* Drops zygotes and cells that have loaded a tree which has changed since. */
+/* Drops zygotes and cells that have loaded a tree which has changed since, or which its name no longer means.
+ */
 static void drop_changed_trees(struct worker *me)
 {
     uint32_t news = me->trees->board->news;

@@ -122,6 +122,34 @@ static int attach_inputs(const struct hc_plan *plan, int root, struct hc_error *
     return 0;
 }
 
+/* HC_LAYERS_PLACE is a small tmpfs of empty directories, on each of which the layer of its name is mounted.
+ */
+static int attach_layers(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    if (!plan->layer_count)
+        return 0;
+    hc_autofd dir = make_tmpfs(plan, 1 << 16, HC_MAX_TREE_LAYERS + 2,
+                               NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW, err);
+    if (dir < 0 || hc_fs_attach(dir, root, &HC_LAYERS_PLACE[1], err) < 0)
+        return -1;
+    if (fchmodat(dir, ".", 0755, 0) < 0) /* cells of a zygote have other uids */
+        return hc_fail(err, errno, "open " HC_LAYERS_PLACE " to all");
+    for (size_t i = 0; i < plan->layer_count; i++) {
+        const struct hc_source *layer = &plan->layers[i];
+        hc_autofd fd = mount_of_source(layer, err);
+        if (fd < 0)
+            return -1;
+        if (mkdirat(dir, strrchr(layer->target, '/') + 1, 0755) < 0)
+            return hc_fail(err, errno, "make /%s", layer->target);
+        if (hc_fs_attach(fd, root, layer->target, err) < 0)
+            return -1;
+    }
+    struct mount_attr attr = {.attr_set = hc_weak_mount_attr(MOUNT_ATTR_RDONLY)};
+    if (hc_mount_setattr(dir, AT_EMPTY_PATH, &attr) < 0)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make " HC_LAYERS_PLACE " read-only");
+    return 0;
+}
+
 static int attach_output(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     const uint64_t attrs = NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
@@ -355,6 +383,8 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
         return -1;
     hc_autofd root = attach_root(plan, err);
     if (root < 0)
+        return -1;
+    if (attach_layers(plan, root, err) < 0)
         return -1;
     hc_autofd proc = has_proc(plan) ? make_proc(plan, err) : -1;
     if (proc < 0 && has_proc(plan))

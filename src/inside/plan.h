@@ -45,10 +45,12 @@ struct hc_dir_source {
 };
 
 struct hc_plan {
-    const struct hc_policy *policy;         /* the effective policy; borrowed */
-    struct hc_source tree, shim, output;    /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
-    struct hc_source inputs[HC_MAX_INPUTS]; /* files and directories below /input */
-    size_t input_count;                     /* used entries of `inputs` */
+    const struct hc_policy *policy;      /* the effective policy; borrowed */
+    struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
+    struct hc_source layers[HC_MAX_TREE_LAYERS]; /* layers of the tree, below HC_LAYERS_PLACE */
+    size_t layer_count;                          /* used entries of `layers` */
+    struct hc_source inputs[HC_MAX_INPUTS];      /* files and directories below /input */
+    size_t input_count;                          /* used entries of `inputs` */
     struct hc_dir_source dirs[HC_MAX_DIRS];
     size_t dir_count;
     const char *workdir; /* directory of the cell that the program begins in; borrowed. NULL: /output */
@@ -134,9 +136,9 @@ int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
 /* Hand the launcher the directory for copies, and wait until it has filled them. (inside.c) */
 int hc_inside_offer_copies(const struct hc_plan *plan, int space_fd, struct hc_error *err);
 
-/* Build the root of the cell: tree, /dev, /input, /output, /tmp, and a zygote's /proc; the host's root is
- * detached. Sets the roots of /output and /tmp and the detached mount of the shim, owned by the caller.
- * (mounts.c) */
+/* Build the root of the cell: tree, its layers, /dev, /input, /output, /tmp, and a zygote's /proc; the host's
+ * root is detached. Sets the roots of /output and /tmp and the detached mount of the shim, owned by the
+ * caller. (mounts.c) */
 struct hc_mounted {
     int output_fd, tmp_fd, shim_fd, input_fd; /* -1: not made */
 };

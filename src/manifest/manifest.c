@@ -565,6 +565,12 @@ static void put_tree(struct doc *d, cJSON *root, const struct hc_manifest *m)
                                          [HC_TREE_CONTENT] = "content"};
     cJSON *tree = put_identity(d, root, "tree", m->tree_name, m->tree_sha256);
     put_text(d, tree, "checked", checks[m->tree_checked]);
+    cJSON *layers = m->tree_layers.count ? put_list(d, tree, "layers") : NULL;
+    for (size_t i = 0; i < m->tree_layers.count; i++) {
+        cJSON *layer = put_object(d, layers, NULL);
+        put_text(d, layer, "name", m->tree_layers.list[i].name);
+        put_text(d, layer, "sha256", m->tree_layers.list[i].sha256);
+    }
 }
 
 static void put_sources(struct doc *d, cJSON *root, const struct hc_manifest *m)

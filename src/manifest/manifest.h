@@ -85,6 +85,15 @@ enum { /* numbers of the rows of layer.def */
        HC_MAX_LAYERS
 };
 
+/* Layers of a tree. */
+struct hc_manifest_layers {
+    struct hc_manifest_layer {
+        char name[HC_LAYER_NAME];
+        char sha256[HC_SHA256_HEX]; /* the layer's ID */
+    } list[HC_MAX_TREE_LAYERS];
+    size_t count; /* used entries of `list` */
+};
+
 struct hc_manifest {
     char job_id[72];       /* given by the job, or made from the time and a random number */
     const char *tenant;    /* borrowed; NULL: none */
@@ -137,6 +146,8 @@ struct hc_manifest {
     struct hc_enforced_by enforced_by;     /* what enforced the limits */
     struct hc_layer layers[HC_MAX_LAYERS]; /* layers of isolation, in the order of their checks */
     size_t layer_count;                    /* used entries of `layers` */
+    struct hc_manifest_layers
+        tree_layers;       /* layers of the tree, in the order in which modules are looked for */
     const char *tree_name; /* the tree as the policy names it; borrowed; NULL: the manifest has no tree */
     char tree_sha256[HC_SHA256_HEX]; /* the tree's ID; empty: no tree was opened */
     enum hc_tree_check tree_checked; /* how thoroughly the tree was compared with its record from the build */

@@ -389,6 +389,34 @@ static bool put_copy(cJSON *root, const char *name, const cJSON *object)
     return false;
 }
 
+static bool allows_layer(const struct hc_policy *p, const char *name, size_t len)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, hc_rules_get(p->rules, "layers", "allow"))
+    {
+        const char *allowed = item->valuestring;
+        if (strcmp(allowed, "*") == 0 || (strlen(allowed) == len && strncmp(allowed, name, len) == 0))
+            return true;
+    }
+    return false;
+}
+
+int hc_policy_check_layers(const struct hc_policy *p, struct hc_error *err)
+{
+    static const char sign[] = {HC_LAYER_SIGN, '\0'};
+    size_t len;
+    for (const char *name = hc_policy_layers(p); *name; name += len) {
+        name++;
+        len = strcspn(name, sign);
+        if (!allows_layer(p, name, len))
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                              "policy '%s' does not give programs the layer '%.*s': a policy that does has "
+                              "\"layers\": {\"allow\": [\"%.*s\"]}",
+                              p->name, (int)len, name, (int)len, name);
+    }
+    return 0;
+}
+
 /* Adds the rules in the order of hc_rules, whatever their order in the file: equal policies have equal
  * hashes. */
 static bool put_rules(cJSON *root, const struct hc_policy *p)

@@ -9,6 +9,8 @@
 #include "policy/rules.h"
 #include "policy/tool.h"
 
+#include <string.h>
+
 /* What enforces the limits: a cgroup if there can be one, else as RLIMITS; a cgroup; rlimits and the watch.
  */
 enum hc_enforcement { HC_ENFORCE_AUTO, HC_ENFORCE_CGROUP, HC_ENFORCE_RLIMITS };
@@ -31,6 +33,13 @@ enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 /* Processes that a session of three runs or more has beside what its runs start: the least useful
  * limits.pids. */
 #define HC_SESSION_PIDS 6
+
+/* Layers of a tree: the sign between names in "TREE+LAYER+LAYER"; most layers of one tree; most bytes of a
+ * layer's name, with its NUL; the directory in the cell that has one directory for each layer. */
+#define HC_LAYER_SIGN      '+'
+#define HC_MAX_TREE_LAYERS 8
+#define HC_LAYER_NAME      65
+#define HC_LAYERS_PLACE    "/usr/lib/layers"
 
 #define HC_CPU_WEIGHT 100 /* the kernel's default of cpu.weight, which is that of limits.cpu_weight */
 
@@ -63,7 +72,7 @@ static inline int64_t hc_memory_soft(const struct hc_limits *l)
 
 struct hc_policy {
     char name[64]; /* the file's "name", else the file's own without ".json", or "unnamed"; "": no file yet */
-    char tree[256];                  /* tree name, or a path if it holds a slash */
+    char tree[256];                  /* tree name, with layers, or a path if it holds a slash */
     struct hc_limits limits;         /* the limits that hold */
     struct hc_limits max;            /* the highest that requests through hotcelld may ask for; tighten.h */
     int64_t enforcement;             /* enum hc_enforcement */
@@ -103,6 +112,19 @@ int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read
 #define HC_MAX_ENV_NAME  64   /* bytes */
 #define HC_MAX_ENV_VALUE 4096 /* bytes */
 const char *hc_env_refusal(const char *name, bool by_job);
+
+/* The names of the layers in the policy's tree, "+LAYER+LAYER", in its text; "": it has none. A tree that is
+ * named by its path has none. Inline for the shim, whose tree lacks what the other functions of policies
+ * need. */
+static inline const char *hc_policy_layers(const struct hc_policy *p)
+{
+    const char *layers = strchr(p->tree, '/') ? NULL : strchr(p->tree, HC_LAYER_SIGN);
+    return layers ? layers : "";
+}
+
+/* Whether the policy lets programs have all layers in its tree (layers.allow). -1: HC_EXIT_CONFIG, with the
+ * layer and what allows it. */
+int hc_policy_check_layers(const struct hc_policy *p, struct hc_error *err);
 
 /* The effective policy as a JSON object that hc_policy_load accepts; owned by the caller, NULL without
  * memory. */

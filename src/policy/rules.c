@@ -458,7 +458,7 @@ cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
         const struct hc_rule *r = &hc_rules[i];
         const cJSON *value = hc_rules_get(rules, r->section, r->key);
         bool launchers = strcmp(r->section, "redact") == 0 || strcmp(r->section, "syscalls") == 0 ||
-                         strcmp(r->section, "dirs") == 0;
+                         strcmp(r->section, "dirs") == 0 || strcmp(r->section, "layers") == 0;
         if (!value || (r->guard && !guard) || launchers)
             continue;
         cJSON *section = cJSON_GetObjectItemCaseSensitive(out, r->section);

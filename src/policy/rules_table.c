@@ -141,6 +141,9 @@ const struct hc_rule hc_rules[] = {
      "Directories of the host of which a job may be given a copy, whole or in part; without this list, those of \"ro\"."},
     {"dirs", "rw", HC_RULE_HOST_DIRS, false, 0, NULL, NULL,
      "Directories of the host that a job may be given to write to, whole or in part; without this list, none."},
+    {"layers", "allow", HC_RULE_NAMES, false, 0, NULL, NULL,
+     "Layers that a job may name in its tree, as \"scientific+geo\"; \"*\" stands for any. Without this list, none: a layer may be one tenant's own code, and "
+     "nobody has looked at its modules for \"imports\". What the layers have may be imported also under an \"imports.allow\", and not if \"imports.deny\" lists it."},
     {"modules", "scrub", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Modules that the program does not find in sys.modules."},
     {"modules", "replace", HC_RULE_ROWS, true, 0, NULL, replace_fields,

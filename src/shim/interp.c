@@ -1,7 +1,10 @@
 #include "shim/harness/py.h"
 
+#include "policy/policy.h"
 #include "shim/harness/frozen.h"
 #include "shim/interp.h"
+
+#include <wchar.h>
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
@@ -38,9 +41,25 @@ static void set_flags(PyConfig *c, const struct hc_interp_options *options)
     }
 }
 
+/* Appends the directories of the tree's layers, in their order: modules of the tree itself are found first.
+ */
+static PyStatus append_layers(PyConfig *c, const char *layers)
+{
+    static const wchar_t sign[] = {HC_LAYER_SIGN, L'\0'};
+    wchar_t names[256], place[sizeof HC_LAYERS_PLACE + HC_LAYER_NAME], *next = names;
+    PyStatus status = PyStatus_Ok();
+    if (mbstowcs(names, layers, sizeof names / sizeof *names) >= sizeof names / sizeof *names)
+        return PyStatus_Error("the names of the layers are too long");
+    for (const wchar_t *name; !PyStatus_Exception(status) && (name = wcstok(next, sign, &next));) {
+        (void)swprintf(place, sizeof place / sizeof *place, L"" HC_LAYERS_PLACE "/%ls", name);
+        status = PyWideStringList_Append(&c->module_search_paths, place);
+    }
+    return status;
+}
+
 /* Sets every path that the interpreter would otherwise search for. "home" keeps it from reading files (such
  * as pyvenv.cfg) by which the working directory could change the paths. */
-static PyStatus set_places(PyConfig *c)
+static PyStatus set_places(PyConfig *c, const char *layers)
 {
     static const wchar_t *const search[] = {STDLIB, STDLIB L"/lib-dynload",
                                             L"/usr/lib/python3/dist-packages"};
@@ -57,14 +76,14 @@ static PyStatus set_places(PyConfig *c)
     c->module_search_paths_set = 1;
     for (size_t i = 0; i < sizeof search / sizeof search[0] && !PyStatus_Exception(status); i++)
         status = PyWideStringList_Append(&c->module_search_paths, search[i]);
-    return status;
+    return PyStatus_Exception(status) ? status : append_layers(c, layers);
 }
 
 static PyStatus configure(PyConfig *c, const struct hc_interp_options *options)
 {
     char *argv[] = {strdup(options->filename)}; /* PyConfig_SetBytesArgv takes no const text, and copies it */
     set_flags(c, options);
-    PyStatus status = set_places(c);
+    PyStatus status = set_places(c, options->layers);
     if (!PyStatus_Exception(status))
         status = argv[0] ? PyConfig_SetBytesArgv(c, 1, argv) : PyStatus_NoMemory();
     free(argv[0]);

@@ -9,6 +9,7 @@
 
 struct hc_interp_options {
     const char *filename; /* sys.argv[0], borrowed */
+    const char *layers;   /* names of the tree's layers, "+LAYER+LAYER", borrowed */
     bool seeded;          /* use `seed`; otherwise the interpreter takes a random one */
     uint32_t seed;        /* seed of the hashes of str */
 };

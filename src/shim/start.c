@@ -69,6 +69,7 @@ static void start_python(const struct hc_handover_job *job)
     struct hc_error err;
     struct hc_interp_options options = {
         .filename = hc_guard.filename,
+        .layers = job->layers,
         .seeded = job->has_seed,
         .seed = job->seed,
     };

@@ -91,7 +91,9 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
                                    job->run ? run : hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
            (!job->interface || cJSON_AddStringToObject(root, "interface", job->interface)) &&
            (!job->session || cJSON_AddBoolToObject(root, "session", true)) && put_inputs(root, job) &&
-           (kind == HC_HANDOVER_COPY || put_rules(root, p)) && put_returns(root, job) && put_tools(root, p) &&
+           (kind == HC_HANDOVER_COPY ||
+            (put_rules(root, p) && cJSON_AddStringToObject(root, "layers", hc_policy_layers(p)))) &&
+           put_returns(root, job) && put_tools(root, p) &&
            cJSON_AddRawToObject(root, "vars", job->vars_text ? job->vars_text : "{}") &&
            (!job->given || cJSON_AddRawToObject(root, "given", job->given)) &&
            put_copy(root, "args", job->args) && put_copy(root, "env", job->env) &&
@@ -226,6 +228,7 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .filename = hc_json_text_or(root, "filename", "<cell>"),
         .timeout = hc_json_text(root, "timeout"),
         .interface = hc_json_text(root, "interface"),
+        .layers = hc_json_text(root, "layers"),
         .has_vars = vars && vars->child,
         .has_given = hc_json_member(root, "given"),
         .has_seed = hc_json_member(root, "seed"),

@@ -4,11 +4,12 @@
  * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
  * absent, "timeout": text, "interface": text | absent, "figures", "figure_bytes", "value_bytes", "processes":
  * bool, "network": bool, "check": bool, "guard": bool, "learn": true | absent, "session": true | absent,
- * "rules": {section: {key: value}}, "returns":
+ * "rules": {section: {key: value}}, "layers": text, "returns":
  * "check": bool, "guard": bool, "links": true | absent, "learn": true | absent, "session": true | absent,
  * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
  * | absent}. "rules" are the policy's (policy/rules.h); with guard off, the guard's rules are left out. The
- * handover to a copy of a zygote has no rules: the copy has them from the zygote, whose policy is the job's.
+ * handover to a copy of a zygote has no rules and layers: it has them from the zygote, whose policy is the
+ * job's.
  */
 #ifndef HC_WIRE_HANDOVER_H
 #define HC_WIRE_HANDOVER_H
@@ -115,6 +116,7 @@ struct hc_handover_job {
     const char *code;      /* the program */
     const char *filename;  /* file name of the program, "<cell>" */
     const char *timeout;   /* limits.timeout, as text for a message: "60s" */
+    const char *layers;    /* names of the tree's layers (hc_policy_layers); "" in a copy of a zygote */
     const char *interface; /* name of the interface that the job came through (policy/interface.def) */
     struct hc_handover_input *inputs; /* owned */
     size_t input_count;               /* number of `inputs` */

@@ -51,19 +51,34 @@ static void add_rule(cJSON *to, const char *name, const struct hc_policy *p, con
     add_member(to, name, copy_rule(p, section, key));
 }
 
+/* Add the libraries of the tree's layers to those of the tree. */
+static void add_layers(cJSON *libraries, const struct hc_tree *tree)
+{
+    for (size_t i = 0; i < tree->layer_count; i++) {
+        cJSON *meta = hc_tree_meta(&tree->layers[i]), *item;
+        cJSON *own = cJSON_GetObjectItemCaseSensitive(meta, "distributions");
+        while (own && (item = own->child)) {
+            char *name = item->string;
+            add_member(libraries, name, cJSON_DetachItemViaPointer(own, item));
+        }
+        cJSON_Delete(meta);
+    }
+}
+
 /* Add Python and the libraries with their versions, from the builder's note beside the tree. */
 static int add_tree(cJSON *card, const struct hc_policy *p, struct hc_error *err)
 {
     struct hc_tree tree;
     if (hc_tree_open(&tree, p->tree, err) < 0)
         return -1;
-    add_member(card, "tree", cJSON_CreateString(tree.name));
+    add_member(card, "tree", cJSON_CreateString(p->tree));
     hc_autobuf text = {0};
     int rc = hc_read_file(tree.root_fd, "../meta.json", &text, MAX_META, err);
-    hc_tree_finish(&tree);
     cJSON *meta = rc == 0 ? cJSON_ParseWithLength(text.data, text.len) : NULL;
     if (rc == 0 && !meta)
         rc = hc_fail(err, 0, "meta.json of the tree %s is not JSON", p->tree);
+    add_layers(cJSON_GetObjectItemCaseSensitive(meta, "distributions"), &tree);
+    hc_tree_finish(&tree);
     add_member(card, "python", cJSON_DetachItemFromObjectCaseSensitive(meta, "python"));
     add_member(card, "libraries", cJSON_DetachItemFromObjectCaseSensitive(meta, "distributions"));
     cJSON_Delete(meta);

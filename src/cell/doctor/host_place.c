@@ -149,7 +149,7 @@ enum hc_host_level hc_host_check_tree(struct hc_host *h, struct hc_host_row *row
     struct trees t = {.wanted = h->policy.tree, .row = &others};
     struct hc_tree tree;
     struct hc_error err, ignored;
-    (void)hc_tree_each(note_tree, &t, &ignored);
+    (void)hc_tree_each(HC_KIND_TREE, note_tree, &t, &ignored);
     char also[700] = "";
     if (others.detail[0])
         (void)snprintf(also, sizeof also, " (also there: %.640s)", others.detail);
@@ -208,11 +208,22 @@ static void visit_stamps(void *ctx, const char *name, const char *id, const char
     hc_tree_finish(&tree);
 }
 
+static void visit_layer(void *ctx, const char *name, const char *id, const char *path)
+{
+    (void)path;
+    struct hc_tree layer;
+    struct hc_error ignored;
+    if (hc_layer_open(&layer, *name ? name : id, &ignored) == 0)
+        compare_stamps(ctx, &layer);
+    hc_tree_finish(&layer);
+}
+
 enum hc_host_level hc_host_check_stamps(struct hc_host *h, struct hc_host_row *row)
 {
     struct stamped all = {.wanted = h->policy.tree};
     struct hc_error err;
-    if (hc_tree_each(visit_stamps, &all, &err) < 0)
+    if (hc_tree_each(HC_KIND_TREE, visit_stamps, &all, &err) < 0 ||
+        hc_tree_each(HC_KIND_LAYER, visit_layer, &all, &err) < 0)
         return hc_host_say(HC_HOST_NOTE, row, "%s", err.text);
     const char *unstamped = all.unstamped.detail;
     if (*all.changed.detail)

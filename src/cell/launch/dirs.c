@@ -284,18 +284,16 @@ static bool add_places(const struct hc_launch *l, cJSON *zone, bool written)
     return true;
 }
 
-cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l)
+int hc_launch_allow_dirs(const struct hc_launch *l, cJSON *rules, struct hc_error *err)
 {
     /* Without a list, all of the cell may be read. */
     static const char *const zones[] = {"read", "library", "write"};
-    cJSON *rules = cJSON_Duplicate(l->run->policy->rules, true);
     cJSON *files = cJSON_GetObjectItemCaseSensitive(rules, "files");
     for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
         cJSON *zone = cJSON_GetObjectItemCaseSensitive(files, zones[i]);
         if (!cJSON_IsArray(zone) || add_places(l, zone, strcmp(zones[i], "write") == 0))
             continue;
-        cJSON_Delete(rules);
-        return NULL;
+        return hc_fail(err, ENOMEM, "handover");
     }
-    return rules;
+    return 0;
 }

@@ -92,11 +92,18 @@ int hc_launch_map_owner(struct hc_launch *l, struct hc_source *s, const char *re
 int hc_launch_open_path(const char *path, struct hc_error *err);
 
 /* Directories of the host. hc_launch_prepare_dirs: open and check them. hc_launch_clone_dirs: as root, clone
- * their mounts. hc_launch_rules_with_dirs: the policy's rules, in which the guard lets the program read and
- * write them; the caller owns the object, NULL: no memory. (dirs.c) */
+ * their mounts. hc_launch_allow_dirs: change a copy of the policy's rules, so that the guard lets the program
+ * read and write them. (dirs.c) */
 int hc_launch_prepare_dirs(struct hc_launch *l, struct hc_error *err);
 int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err);
-cJSON *hc_launch_rules_with_dirs(const struct hc_launch *l);
+int hc_launch_allow_dirs(const struct hc_launch *l, cJSON *rules, struct hc_error *err);
+
+/* Layers of the tree. hc_launch_open_layers: their sources, with MOUNT_ATTR_* `attr`, and the manifest's
+ * list. hc_launch_clone_layers: as root, clone their mounts. hc_launch_allow_layers: add their modules to the
+ * list of modules that a copy of the policy's rules allows, if it has such a list. (tree_layers.c) */
+int hc_launch_open_layers(struct hc_launch *l, uint64_t attr, struct hc_error *err);
+int hc_launch_clone_layers(struct hc_launch *l, struct hc_error *err);
+int hc_launch_allow_layers(const struct hc_launch *l, cJSON *rules, struct hc_error *err);
 
 /* Refuse a directory for writing in which there is more than files, directories and links. (shared_dirs.c) */
 int hc_launch_check_shared(const struct hc_launch *l, const struct hc_source *s, struct hc_error *err);

@@ -179,6 +179,7 @@ static void take_over(struct hc_launch *l, struct hc_parked *p)
         if (slots.of[i])
             *slots.of[i] = hc_take(&p->fds[i]);
     memcpy(l->m->tree_sha256, p->tree, sizeof l->m->tree_sha256);
+    l->m->tree_layers = p->tree_layers;
     l->m->tree_checked = (enum hc_tree_check)p->tree_checked;
 }
 

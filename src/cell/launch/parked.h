@@ -28,10 +28,11 @@ enum hc_parked_fd {
 /* A cell that waits for a job. Plain data and descriptors, so that it can be handed to another process of the
  * same user, which then runs the job; the zygote's process must live on meanwhile. */
 struct hc_parked {
-    char key[HC_SHA256_HEX];  /* hc_warm_key of the jobs that may use the cell */
-    char tree[HC_SHA256_HEX]; /* ID of the cell's tree */
-    int64_t tree_checked;     /* enum hc_tree_check: the check made when its zygote started */
-    uid_t uid;                /* the cell's ids on the host */
+    char key[HC_SHA256_HEX];               /* hc_warm_key of the jobs that may use the cell */
+    char tree[HC_SHA256_HEX];              /* ID of the cell's tree */
+    struct hc_manifest_layers tree_layers; /* layers of its tree */
+    int64_t tree_checked;                  /* enum hc_tree_check: the check made when its zygote started */
+    uid_t uid;                             /* the cell's ids on the host */
     gid_t gid;
     pid_t pid;             /* first process of the cell, as the host numbers it; 0: there is no cell */
     int filters;           /* number of seccomp filters that its zygote is under */

@@ -63,12 +63,13 @@ static int prepare_tree(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
     bool many = l->plan.zygote || policy->session;
-    if (hc_tree_open(&l->tree, policy->tree, err) < 0 ||
+    if (hc_policy_check_layers(policy, err) < 0 || hc_tree_open(&l->tree, policy->tree, err) < 0 ||
+        hc_tree_hold(&l->tree, err) < 0 ||
         hc_tree_check(&l->tree, (enum hc_tree_check)policy->tree_check, many, &l->m->tree_checked, err) < 0)
         return -1;
     memcpy(l->m->tree_sha256, l->tree.id, sizeof l->m->tree_sha256);
     struct hc_source *s = &l->plan.tree;
-    if (open_source(s, l->tree.path, READ_ONLY, err) < 0)
+    if (open_source(s, l->tree.path, READ_ONLY, err) < 0 || hc_launch_open_layers(l, READ_ONLY, err) < 0)
         return -1;
     char shim[PATH_MAX];
     if (hc_shim_path(shim, err) < 0)
@@ -180,7 +181,7 @@ static int clone_mounts(struct hc_launch *l, struct hc_error *err)
         return 0;
     if ((p->tree.mount_fd = hc_source_clone(&p->tree, false, err)) < 0 ||
         (p->shim.mount_fd = hc_source_clone(&p->shim, false, err)) < 0 ||
-        hc_devices_make(&p->devices_fd, err) < 0)
+        hc_launch_clone_layers(l, err) < 0 || hc_devices_make(&p->devices_fd, err) < 0)
         return -1;
     for (size_t i = 0; i < p->input_count; i++) {
         struct hc_source *s = &p->inputs[i];
@@ -304,17 +305,26 @@ static int get_filters(struct hc_launch *l, const char *cache, struct filters *o
     return 0;
 }
 
+/* Change the rules of `shims`, which are borrowed, into what this cell's directories and layers add to them.
+ * `*own` gets the changed rules, which the caller owns; NULL: nothing was to be added. */
+static int adapt_rules(struct hc_launch *l, struct hc_policy *shims, cJSON **own, struct hc_error *err)
+{
+    *own = NULL;
+    if (!shims->rules || (!l->plan.dir_count && !l->plan.layer_count))
+        return 0;
+    *own = cJSON_Duplicate(shims->rules, true);
+    if (!*own)
+        return hc_fail(err, ENOMEM, "handover");
+    shims->rules = *own;
+    return hc_launch_allow_dirs(l, *own, err) < 0 ? -1 : hc_launch_allow_layers(l, *own, err);
+}
+
 static int write_handover(struct hc_launch *l, const struct filters *f, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
     struct hc_policy shims = *policy; /* its pointers are borrowed from `policy`, except `rules` */
     if (hc_weak(HC_WEAK_GUARD))
         shims.guard = HC_GUARD_OFF;
-    cJSON *with_dirs = l->plan.dir_count ? hc_launch_rules_with_dirs(l) : NULL;
-    if (with_dirs)
-        shims.rules = with_dirs;
-    else if (l->plan.dir_count && policy->rules)
-        return hc_fail(err, ENOMEM, "handover");
     hc_autobuf bytes = {0};
     const struct hc_handover_filters filters = {.first = {f->first.data, f->first.len},
                                                 .report = {f->report.data, f->report.len},
@@ -322,8 +332,11 @@ static int write_handover(struct hc_launch *l, const struct filters *f, struct h
     const enum hc_handover_kind kind = l->plan.zygote   ? HC_HANDOVER_ZYGOTE
                                        : l->sup.adopted ? HC_HANDOVER_COPY
                                                         : HC_HANDOVER_CELL;
-    int rc = hc_handover_write(kind, l->run->job, &shims, &filters, &bytes, err);
-    cJSON_Delete(with_dirs);
+    cJSON *own;
+    int rc = adapt_rules(l, &shims, &own, err);
+    if (rc == 0)
+        rc = hc_handover_write(kind, l->run->job, &shims, &filters, &bytes, err);
+    cJSON_Delete(own);
     if (rc < 0)
         return -1;
     l->plan.handover_fd = hc_sealed_memfd("hotcell-handover", bytes.data, bytes.len, err);

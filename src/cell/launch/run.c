@@ -212,7 +212,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
         .feed = {.fd = -1, .pidfd = -1},
     };
     l->t_start = hc_now_us();
-    l->tree.root_fd = -1;
+    l->tree.root_fd = l->tree.lock_fd = -1;
     l->ids.lease_fd = l->block.lease_fd = -1;
     l->parent.fd = -1;
     l->cgroup.fd = -1;
@@ -254,6 +254,8 @@ void hc_launch_finish(struct hc_launch *l)
     hc_source_finish(&l->plan.shim);
     hc_source_finish(&l->plan.output);
     hc_close_fd(&l->plan.devices_fd);
+    for (size_t i = 0; i < l->plan.layer_count; i++)
+        hc_source_finish(&l->plan.layers[i]);
     for (size_t i = 0; i < l->plan.input_count; i++)
         hc_source_finish(&l->plan.inputs[i]);
     for (size_t i = 0; i < l->plan.dir_count; i++)

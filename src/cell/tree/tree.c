@@ -1,185 +1,41 @@
-#include "cell/tree.h"
+#include "cell/tree/tree_parts.h"
 
 #include "base/fd.h"
 #include "base/state.h"
 #include "cell/tree_stamps.h"
+#include "policy/policy.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define INDEX_MAX ((size_t)64 << 20) /* most bytes of an index */
-#define MAX_META  ((size_t)1 << 20)  /* most bytes of a meta.json */
+#define MAX_META ((size_t)1 << 20) /* most bytes of a meta.json */
 /* Directory of a tree with the libraries of the shim's Python. */
 #define ABI_DIR "usr/lib/python" HC_PYTHON_ABI
 
-/* ---- the index ---- */
-
-/* The lines of an index. */
-struct lines {
-    char **line;       /* owned, as is each line */
-    size_t count, cap; /* number of lines; lines that there is room for */
-};
-
-static void lines_finish(struct lines *l)
-{
-    for (size_t i = 0; i < l->count; i++)
-        free(l->line[i]);
-    free(l->line);
-}
-
-static int lines_add(struct lines *l, char *line, struct hc_error *err)
-{
-    if (line && l->count == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 1024;
-        char **grown = realloc(l->line, cap * sizeof *grown);
-        if (grown) {
-            l->line = grown;
-            l->cap = cap;
-        }
-    }
-    if (!line || l->count == l->cap) {
-        free(line);
-        return hc_fail(err, ENOMEM, "index a tree");
-    }
-    l->line[l->count++] = line;
-    return 0;
-}
-
-static int hash_file(int dir, const char *name, char out[HC_SHA256_HEX], struct hc_error *err)
-{
-    hc_autofd fd = hc_open_quietly(dir, name, O_NOFOLLOW);
-    if (fd < 0)
-        return hc_fail(err, errno, "open %s", name);
-    struct hc_hash h;
-    hc_hash_init(&h);
-    static char chunk[1 << 17];
-    for (;;) {
-        ssize_t n = read(fd, chunk, sizeof chunk);
-        if (n < 0)
-            return hc_fail(err, errno, "read %s", name);
-        if (n == 0)
-            break;
-        hc_hash_add(&h, chunk, (size_t)n);
-    }
-    hc_hash_hex(&h, out);
-    return 0;
-}
-
-static int link_line(int dir, const char *name, const char *path, char **line, struct hc_error *err)
-{
-    char target[PATH_MAX];
-    ssize_t n = readlinkat(dir, name, target, sizeof target - 1);
-    if (n < 0)
-        return hc_fail(err, errno, "read the link %s", path);
-    target[n] = '\0';
-    if (strpbrk(target, " \n"))
-        return hc_fail(err, 0, "a blank in the target of the link %s", path);
-    return asprintf(line, "l 0777 0 %s %s\n", target, path) < 0 ? hc_fail(err, ENOMEM, "index a tree") : 0;
-}
-
-static int file_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
-                     struct hc_error *err)
-{
-    char digest[HC_SHA256_HEX];
-    if (hash_file(dir, name, digest, err) < 0)
-        return -1;
-    return asprintf(line, "f %04o %lld %s %s\n", st->st_mode & 07777, (long long)st->st_size, digest, path) <
-                   0
-               ? hc_fail(err, ENOMEM, "index a tree")
-               : 0;
-}
-
-int hc_tree_line(int dir, const char *name, const char *path, const struct stat *st, char **line,
-                 struct hc_error *err)
-{
-    *line = NULL;
-    if (strchr(path, '\n'))
-        return hc_fail(err, 0, "a newline in the file name %s", path);
-    if (st->st_mode & (S_ISUID | S_ISGID))
-        return hc_fail(err, 0, "%s has a set-id bit", path);
-    if (S_ISLNK(st->st_mode))
-        return link_line(dir, name, path, line, err);
-    if (S_ISREG(st->st_mode))
-        return file_line(dir, name, path, st, line, err);
-    if (!S_ISDIR(st->st_mode))
-        return hc_fail(err, 0, "%s is neither a file nor a directory nor a link", path);
-    return asprintf(line, "d %04o 0 - %s\n", st->st_mode & 07777, path) < 0
-               ? hc_fail(err, ENOMEM, "index a tree")
-               : 0;
-}
-
-static int index_dir(struct lines *l, int parent, const char *name, const char *path, int depth,
-                     struct hc_error *err);
-
-static int index_child(struct lines *l, int dir, const char *name, const char *path, int depth,
-                       struct hc_error *err)
-{
-    char child[PATH_MAX];
-    struct stat st;
-    if (snprintf(child, sizeof child, "%s%s%s", path, *path ? "/" : "", name) >= (int)sizeof child)
-        return hc_fail(err, ENAMETOOLONG, "%s", path);
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return hc_fail(err, errno, "stat %s", child);
-    char *line;
-    if (hc_tree_line(dir, name, child, &st, &line, err) < 0 || lines_add(l, line, err) < 0)
-        return -1;
-    return S_ISDIR(st.st_mode) ? index_dir(l, dir, name, child, depth + 1, err) : 0;
-}
-
-static int index_dir(struct lines *l, int parent, const char *name, const char *path, int depth,
-                     struct hc_error *err)
-{
-    if (depth > 64)
-        return hc_fail(err, 0, "%s is nested too deep", path);
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        hc_close_fd(&fd);
-        return hc_fail(err, errno, "open the directory %s", *path ? path : name);
-    }
-    int rc = 0;
-    for (struct dirent *e; rc == 0 && (errno = 0, e = readdir(dir));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            rc = index_child(l, dirfd(dir), e->d_name, path, depth, err);
-    if (rc == 0 && errno)
-        rc = hc_fail(err, errno, "read the directory %s", path);
-    (void)closedir(dir);
-    return rc;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int make_index(int dir, struct hc_buf *out, struct hc_error *err)
-{
-    struct lines l = {0};
-    int rc = index_dir(&l, dir, "root", "", 0, err);
-    if (rc == 0 && l.count) {
-        qsort(l.line, l.count, sizeof *l.line, by_bytes);
-        for (size_t i = 0; i < l.count; i++)
-            (void)hc_buf_str(out, l.line[i]);
-    }
-    if (rc == 0 && (out->failed || !out->len))
-        rc = hc_fail(err, out->failed ? ENOMEM : 0, out->failed ? "index a tree" : "the tree is empty");
-    lines_finish(&l);
-    return rc;
-}
+/* Directory of a tree in which layers are mounted; trees of older builds lack it. */
+#define LAYERS_DIR "usr/lib/layers"
+#define HOLD_TRIES 200 /* most tries to hold a tree that somebody else holds alone */
+#define HOLD_MS    10  /* ms between two of them */
 
 /* ---- the store ---- */
 
-static int store_path(char out[PATH_MAX], const char *state, const char *rest, const char *name,
-                      struct hc_error *err)
+const struct hc_shelf hc_shelves[] = {
+    [HC_KIND_TREE] = {"trees", "names", "previous", "tree"},
+    [HC_KIND_LAYER] = {"layers", "layer-names", "layer-previous", "layer"},
+};
+
+int hc_shelf_path(char out[PATH_MAX], const char *state, const char *dir, const char *name,
+                  struct hc_error *err)
 {
-    int n = snprintf(out, PATH_MAX, "%s/%s%s", state, rest, name);
+    int n = snprintf(out, PATH_MAX, "%s/%s%s%s", state, dir, *name ? "/" : "", name);
     return n < 0 || n >= PATH_MAX ? hc_fail(err, ENAMETOOLONG, "%s", state) : 0;
 }
 
@@ -194,12 +50,13 @@ static bool plain_name(const char *name)
            name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
 }
 
-/* Complete the prefix of an ID, if exactly one tree's ID begins with it. */
-static bool complete_id(const char *state, const char *prefix, char id[HC_SHA256_HEX])
+/* Complete the prefix of an ID, if exactly one ID of the shelf begins with it. */
+static bool complete_id(const char *state, const struct hc_shelf *shelf, const char *prefix,
+                        char id[HC_SHA256_HEX])
 {
     char path[PATH_MAX];
     struct hc_error ignored;
-    if (strlen(prefix) < 8 || !is_hex(prefix) || store_path(path, state, "trees", "", &ignored) < 0)
+    if (strlen(prefix) < 8 || !is_hex(prefix) || hc_shelf_path(path, state, shelf->entries, "", &ignored) < 0)
         return false;
     DIR *dir = opendir(path);
     int matches = 0;
@@ -213,15 +70,15 @@ static bool complete_id(const char *state, const char *prefix, char id[HC_SHA256
     return matches == 1;
 }
 
-static bool id_of_name(const char *state, const char *name, char id[HC_SHA256_HEX])
+bool hc_shelf_read(const char *state, const char *dir, const char *name, char id[HC_SHA256_HEX])
 {
     char path[PATH_MAX], target[PATH_MAX];
     struct hc_error ignored;
-    if (!plain_name(name) || store_path(path, state, "names/", name, &ignored) < 0)
+    if (hc_shelf_path(path, state, dir, name, &ignored) < 0)
         return false;
     ssize_t n = readlink(path, target, sizeof target - 1);
     if (n < 0)
-        return complete_id(state, name, id);
+        return false;
     target[n] = '\0';
     const char *last = strrchr(target, '/');
     last = last ? last + 1 : target;
@@ -231,21 +88,33 @@ static bool id_of_name(const char *state, const char *name, char id[HC_SHA256_HE
     return true;
 }
 
-static int open_tree_at(struct hc_tree *t, const char *dir, struct hc_error *err)
+bool hc_shelf_find(const char *state, const struct hc_shelf *shelf, const char *name, char id[HC_SHA256_HEX])
+{
+    return plain_name(name) &&
+           (hc_shelf_read(state, shelf->names, name, id) || complete_id(state, shelf, name, id));
+}
+
+static int open_root(struct hc_tree *t, const char *dir, struct hc_error *err)
 {
     int n = snprintf(t->path, sizeof t->path, "%s/root", dir);
     if (n < 0 || n >= (int)sizeof t->path)
         return hc_fail(err, ENAMETOOLONG, "%s", dir);
-    hc_autofd fd = open(t->path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "open the tree '%s' at %s", t->name, t->path);
-    if (faccessat(fd, ABI_DIR, F_OK, 0) < 0)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                          "the tree '%s' has no Python " HC_PYTHON_ABI
-                          ", which this hotcell embeds: build it anew",
-                          t->name);
-    t->root_fd = hc_take(&fd);
-    return 0;
+    t->root_fd = open(t->path, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return t->root_fd < 0
+               ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "open the tree '%s' at %s", t->name, t->path)
+               : 0;
+}
+
+static int open_tree_at(struct hc_tree *t, const char *dir, struct hc_error *err)
+{
+    if (open_root(t, dir, err) < 0)
+        return -1;
+    if (faccessat(t->root_fd, ABI_DIR, F_OK, 0) == 0)
+        return 0;
+    hc_close_fd(&t->root_fd);
+    return hc_fail_as(
+        err, HC_EXIT_UNAVAILABLE, 0,
+        "the tree '%s' has no Python " HC_PYTHON_ABI ", which this hotcell embeds: build it anew", t->name);
 }
 
 static int open_path(struct hc_tree *t, struct hc_error *err)
@@ -279,15 +148,21 @@ static int fail_not_built(const char *name, struct hc_error *err)
                       name);
 }
 
-/* Read the recipe's name from the builder's note; "" if it has none that a command could use. */
-static void read_recipe(const struct hc_tree *t, char *out, size_t size)
+cJSON *hc_tree_meta(const struct hc_tree *t)
 {
     hc_autobuf text = {0};
     struct hc_error ignored;
-    *out = '\0';
     if (hc_read_file(t->root_fd, "../meta.json", &text, MAX_META, &ignored) < 0)
-        return;
-    cJSON *meta = cJSON_ParseWithLength(text.data, text.len);
+        return NULL;
+    return cJSON_ParseWithLength(text.data, text.len);
+}
+
+/* Read the recipe's name from the builder's note; "" if it has none that a command could use. */
+static void read_recipe(const struct hc_tree *t, char *out, size_t size)
+{
+    struct hc_error ignored;
+    *out = '\0';
+    cJSON *meta = hc_tree_meta(t);
     const char *recipe = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, "recipe"));
     if (recipe && strlen(recipe) < size && hc_tree_check_name(recipe, &ignored) == 0)
         (void)snprintf(out, size, "%s", recipe);
@@ -298,6 +173,10 @@ void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE])
 {
     char recipe[64];
     struct hc_error ignored;
+    if (t->name[0] == HC_LAYER_SIGN) {
+        (void)snprintf(out, HC_TREE_ADVICE, "'hotcell tree extend' makes it anew");
+        return;
+    }
     read_recipe(t, recipe, sizeof recipe);
     /* Whether the tree has another name than its recipe. An ID or a path is no name. */
     bool renamed = strcmp(t->name, recipe) != 0 && strlen(t->name) < sizeof recipe &&
@@ -312,30 +191,164 @@ void hc_tree_advice(const struct hc_tree *t, char out[HC_TREE_ADVICE])
                        renamed ? " --name " : "", renamed ? t->name : "");
 }
 
-int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
+/* Find the entry of the shelf that `name` means, in the user's own store or in root's. 1: `dir` is its
+ * directory; 0: there is none. */
+static int find_entry(enum hc_tree_kind kind, const char *name, char id[HC_SHA256_HEX], char dir[PATH_MAX],
+                      struct hc_error *err)
 {
-    *t = (struct hc_tree){.root_fd = -1};
-    if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
-        return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree name '%.40s...' is too long", name);
-    if (strchr(name, '/'))
-        return open_path(t, err);
+    const struct hc_shelf *shelf = &hc_shelves[kind];
     struct hc_states states;
-    char dir[PATH_MAX];
     if (hc_state_search(&states, err) < 0)
         return -1;
-    for (size_t i = 0; i < states.count; i++) {
-        if (!id_of_name(states.dir[i], name, t->id))
-            continue;
-        if (store_path(dir, states.dir[i], "trees/", t->id, err) < 0)
-            return -1;
-        return open_tree_at(t, dir, err);
+    for (size_t i = 0; i < states.count; i++)
+        if (hc_shelf_find(states.dir[i], shelf, name, id))
+            return hc_shelf_path(dir, states.dir[i], shelf->entries, id, err) < 0 ? -1 : 1;
+    return 0;
+}
+
+/* Refuse a layer that was made for another Python. A layer without a note is taken as it is. */
+static int check_abi(const struct hc_tree *layer, struct hc_error *err)
+{
+    cJSON *meta = hc_tree_meta(layer);
+    const char *abi = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, "abi"));
+    int rc =
+        !abi || strcmp(abi, HC_PYTHON_ABI) == 0
+            ? 0
+            : hc_fail_as(
+                  err, HC_EXIT_UNAVAILABLE, 0,
+                  "the layer '%s' was made for Python %.16s, and this hotcell embeds Python " HC_PYTHON_ABI
+                  ": 'hotcell tree extend' makes it anew",
+                  layer->name + 1, abi);
+    cJSON_Delete(meta);
+    return rc;
+}
+
+int hc_layer_open(struct hc_tree *t, const char *name, struct hc_error *err)
+{
+    char dir[PATH_MAX];
+    *t = (struct hc_tree){.root_fd = -1, .lock_fd = -1};
+    if (hc_tree_check_name(name, err) < 0)
+        return -1;
+    (void)snprintf(t->name, sizeof t->name, "%c%s", HC_LAYER_SIGN, name);
+    int found = find_entry(HC_KIND_LAYER, name, t->id, dir, err);
+    if (found < 0)
+        return -1;
+    if (!found)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "there is no layer '%.64s': 'hotcell tree extend BASE --name %.64s' makes it, and "
+                          "'hotcell tree list' says which there are",
+                          name, name);
+    if (open_root(t, dir, err) < 0)
+        return -1;
+    if (check_abi(t, err) < 0) {
+        hc_tree_finish(t);
+        return -1;
     }
-    return fail_not_built(name, err);
+    return 0;
+}
+
+/* Open the layers in "+NAME+NAME...". */
+static int open_layers(struct hc_tree *t, char *names, struct hc_error *err)
+{
+    static const char sign[] = {HC_LAYER_SIGN, '\0'};
+    t->layers = calloc(HC_MAX_TREE_LAYERS, sizeof *t->layers);
+    if (!t->layers)
+        return hc_fail(err, ENOMEM, "open layers");
+    for (char *next = names + 1; next;) {
+        const char *name = strsep(&next, sign);
+        if (t->layer_count == HC_MAX_TREE_LAYERS)
+            return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree '%.100s%.100s...': at most %d layers", t->name,
+                              names, HC_MAX_TREE_LAYERS);
+        for (size_t i = 0; i < t->layer_count; i++)
+            if (strcmp(t->layers[i].name + 1, name) == 0)
+                return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree '%.100s': the layer '%.64s' is named twice",
+                                  t->name, name);
+        if (hc_layer_open(&t->layers[t->layer_count++], name, err) < 0)
+            return -1;
+    }
+    if (faccessat(t->root_fd, LAYERS_DIR, F_OK, 0) == 0)
+        return 0;
+    char advice[HC_TREE_ADVICE];
+    hc_tree_advice(t, advice);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "the tree '%s' has no place for layers, as an older hotcell built it: %s", t->name,
+                      advice);
+}
+
+static int open_named(struct hc_tree *t, struct hc_error *err)
+{
+    char dir[PATH_MAX];
+    char *layers = strchr(t->name, HC_LAYER_SIGN), named[sizeof t->name] = "";
+    if (layers) {
+        (void)snprintf(named, sizeof named, "%s", layers);
+        *layers = '\0';
+    }
+    int found = find_entry(HC_KIND_TREE, t->name, t->id, dir, err);
+    if (found <= 0)
+        return found < 0 ? -1 : fail_not_built(t->name, err);
+    if (open_tree_at(t, dir, err) < 0)
+        return -1;
+    return layers ? open_layers(t, named, err) : 0;
+}
+
+int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)
+{
+    *t = (struct hc_tree){.root_fd = -1, .lock_fd = -1};
+    if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree name '%.40s...' is too long", name);
+    int rc = strchr(name, '/') ? open_path(t, err) : open_named(t, err);
+    if (rc < 0)
+        hc_tree_finish(t);
+    return rc;
+}
+
+static int hold(struct hc_tree *t, struct hc_error *err)
+{
+    char path[PATH_MAX];
+    struct stat held, there;
+    hc_autofd fd = openat(t->root_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return 0; /* a directory that this user cannot read is none of a store that he prunes */
+    /* What makes or removes a tree holds it for a moment only. */
+    for (int tries = 0; flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK; tries++) {
+        if (tries == HOLD_TRIES)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the tree '%s' is being removed", t->name);
+        (void)poll(NULL, 0, HOLD_MS);
+    }
+    (void)snprintf(path, sizeof path, "%.*s", (int)(strrchr(t->path, '/') - t->path), t->path);
+    if (fstat(fd, &held) < 0 || stat(path, &there) < 0 || held.st_ino != there.st_ino ||
+        held.st_dev != there.st_dev)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                          "the tree '%s' was removed just now: 'hotcell tree list' says which there are",
+                          t->name);
+    t->lock_fd = hc_take(&fd);
+    return 0;
+}
+
+int hc_tree_hold(struct hc_tree *t, struct hc_error *err)
+{
+    if (hold(t, err) < 0)
+        return -1;
+    for (size_t i = 0; i < t->layer_count; i++)
+        if (hold(&t->layers[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static void close_tree(struct hc_tree *t)
+{
+    hc_close_fd(&t->root_fd);
+    hc_close_fd(&t->lock_fd);
 }
 
 void hc_tree_finish(struct hc_tree *t)
 {
-    hc_close_fd(&t->root_fd);
+    close_tree(t);
+    for (size_t i = 0; i < t->layer_count; i++)
+        close_tree(&t->layers[i]);
+    free(t->layers);
+    t->layers = NULL;
+    t->layer_count = 0;
 }
 
 /* ---- building and removing ---- */
@@ -353,11 +366,12 @@ void hc_tree_discard(const char *staging)
     (void)nftw(staging, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-static int store_dirs(char trees[PATH_MAX], char names[PATH_MAX], struct hc_error *err)
+static int store_dirs(const struct hc_shelf *shelf, char trees[PATH_MAX], char names[PATH_MAX],
+                      struct hc_error *err)
 {
     char state[PATH_MAX];
-    if (hc_state_dir(state, err) < 0 || store_path(trees, state, "trees", "", err) < 0 ||
-        store_path(names, state, "names", "", err) < 0)
+    if (hc_state_dir(state, err) < 0 || hc_shelf_path(trees, state, shelf->entries, "", err) < 0 ||
+        hc_shelf_path(names, state, shelf->names, "", err) < 0)
         return -1;
     if (hc_make_dirs(trees, 0755, err) < 0 || hc_make_dirs(names, 0755, err) < 0)
         return hc_exit_as(err, HC_EXIT_CONFIG);
@@ -380,10 +394,10 @@ static void remove_stale_staging(const char *trees)
         (void)closedir(dir);
 }
 
-int hc_tree_stage(char staging[PATH_MAX], int *lock_fd, struct hc_error *err)
+int hc_tree_stage(enum hc_tree_kind kind, char staging[PATH_MAX], int *lock_fd, struct hc_error *err)
 {
     char trees[PATH_MAX], names[PATH_MAX];
-    if (store_dirs(trees, names, err) < 0)
+    if (store_dirs(&hc_shelves[kind], trees, names, err) < 0)
         return -1;
     /* Lock the store until the new directory is locked: else another process's sweep would take it for a
      * left-over. */
@@ -411,17 +425,30 @@ static int write_index(int dir, const struct hc_buf *index, struct hc_error *err
     return fsync(fd) < 0 ? hc_fail(err, errno, "sync the index") : 0;
 }
 
-static int point_name(const char *names, const char *name, const char *id, struct hc_error *err)
+/* Make the symbolic link STATE/DIR/NAME to an entry of the shelf, in one step. */
+static int link_name(const struct hc_shelf *shelf, const char *state, const char *dir, const char *name,
+                     const char *id, struct hc_error *err)
 {
-    char target[96], temp[PATH_MAX], path[PATH_MAX];
-    (void)snprintf(target, sizeof target, "../trees/%s", id);
-    if (snprintf(temp, sizeof temp, "%s/.%s.%d", names, name, getpid()) >= PATH_MAX ||
-        snprintf(path, sizeof path, "%s/%s", names, name) >= PATH_MAX)
-        return hc_fail(err, ENAMETOOLONG, "%s", names);
+    char target[96], temp[PATH_MAX], path[PATH_MAX], hidden[96];
+    (void)snprintf(target, sizeof target, "../%s/%s", shelf->entries, id);
+    (void)snprintf(hidden, sizeof hidden, ".%.64s.%d", name, getpid());
+    if (hc_shelf_path(path, state, dir, "", err) < 0 || hc_make_dirs(path, 0755, err) < 0 ||
+        hc_shelf_path(temp, state, dir, hidden, err) < 0 || hc_shelf_path(path, state, dir, name, err) < 0)
+        return -1;
     (void)unlink(temp);
     if (symlink(target, temp) < 0 || rename(temp, path) < 0)
-        return hc_fail(err, errno, "name the tree '%s'", name);
+        return hc_fail(err, errno, "name the %s '%s'", shelf->what, name);
     return 0;
+}
+
+int hc_shelf_point(const struct hc_shelf *shelf, const char *state, const char *name, const char *id,
+                   struct hc_error *err)
+{
+    char was[HC_SHA256_HEX];
+    if (hc_shelf_read(state, shelf->names, name, was) && strcmp(was, id) != 0 &&
+        link_name(shelf, state, shelf->previous, name, was, err) < 0)
+        return -1;
+    return link_name(shelf, state, shelf->names, name, id, err);
 }
 
 int hc_tree_check_name(const char *name, struct hc_error *err)
@@ -437,11 +464,11 @@ int hc_tree_check_name(const char *name, struct hc_error *err)
  * new stamps. */
 static int check_present(const char *final, const char *id, const struct hc_buf *want, struct hc_error *err)
 {
-    hc_autobuf have = {.max = INDEX_MAX};
+    hc_autobuf have = {.max = HC_INDEX_MAX};
     hc_autobuf stamps = {0};
     struct hc_error ignored;
     hc_autofd dir = open(final, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (dir < 0 || hc_stamps_take(dir, want->data, &stamps, err) < 0 || make_index(dir, &have, err) < 0 ||
+    if (dir < 0 || hc_stamps_take(dir, want->data, &stamps, err) < 0 || hc_tree_index(dir, &have, err) < 0 ||
         have.len != want->len || memcmp(have.data, want->data, have.len) != 0)
         return -1;
     (void)hc_stamps_keep(dir, id, &stamps, &ignored); /* a failure leaves the old stamps */
@@ -460,19 +487,20 @@ static int keep_or_replace(const char *staging, const char *final, const char *i
     return 0;
 }
 
-int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX], struct hc_error *err)
+int hc_tree_adopt(enum hc_tree_kind kind, const char *staging, const char *name, char id[HC_SHA256_HEX],
+                  struct hc_error *err)
 {
-    char trees[PATH_MAX], names[PATH_MAX], final[PATH_MAX];
-    if (hc_tree_check_name(name, err) < 0)
+    char state[PATH_MAX], trees[PATH_MAX], names[PATH_MAX], final[PATH_MAX];
+    if (hc_tree_check_name(name, err) < 0 || hc_state_dir(state, err) < 0)
         return -1;
-    if (store_dirs(trees, names, err) < 0)
+    if (store_dirs(&hc_shelves[kind], trees, names, err) < 0)
         return -1;
     hc_autofd dir = open(staging, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return hc_fail(err, errno, "open %s", staging);
-    hc_autobuf index = {.max = INDEX_MAX};
+    hc_autobuf index = {.max = HC_INDEX_MAX};
     hc_autobuf stamps = {0};
-    if (make_index(dir, &index, err) < 0 || write_index(dir, &index, err) < 0)
+    if (hc_tree_index(dir, &index, err) < 0 || write_index(dir, &index, err) < 0)
         return -1;
     hc_sha256_hex(index.data, index.len, id);
     if (hc_stamps_take(dir, index.data, &stamps, err) < 0 || hc_stamps_keep(dir, id, &stamps, err) < 0)
@@ -488,7 +516,22 @@ int hc_tree_adopt(const char *staging, const char *name, char id[HC_SHA256_HEX],
         if (keep_or_replace(staging, final, id, &index, err) < 0)
             return -1;
     }
-    return point_name(names, name, id, err);
+    return hc_shelf_point(&hc_shelves[kind], state, name, id, err);
+}
+
+int hc_shelf_discard(const char *state, const struct hc_shelf *shelf, const char *id, struct hc_error *err)
+{
+    char path[PATH_MAX], gone[PATH_MAX], hidden[sizeof ".new-" + HC_SHA256_HEX];
+    (void)snprintf(hidden, sizeof hidden, ".new-%s", id);
+    if (hc_shelf_path(path, state, shelf->entries, id, err) < 0 ||
+        hc_shelf_path(gone, state, shelf->entries, hidden, err) < 0)
+        return -1;
+    /* Rename the tree first: an interrupted removal must not look like a tree. */
+    if (rename(path, gone) < 0)
+        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove %s", path);
+    hc_tree_discard(gone);
+    return access(gone, F_OK) == 0 ? hc_fail_as(err, HC_EXIT_CONFIG, 0, "could not remove all of %s", gone)
+                                   : 0;
 }
 
 struct name_search {
@@ -504,46 +547,40 @@ static void count_names(void *ctx, const char *name, const char *id, const char 
         s->count++;
 }
 
-static int for_each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err);
-
-int hc_tree_remove(const char *name, struct hc_error *err)
+int hc_tree_remove(enum hc_tree_kind kind, const char *name, struct hc_error *err)
 {
+    const struct hc_shelf *shelf = &hc_shelves[kind];
     char state[PATH_MAX], path[PATH_MAX], id[HC_SHA256_HEX];
     if (hc_state_dir(state, err) < 0)
         return -1;
-    if (!id_of_name(state, name, id))
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no tree '%s' in %s", name, state);
-    if (store_path(path, state, "names/", name, err) < 0)
+    if (!hc_shelf_find(state, shelf, name, id))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no %s '%s' in %s", shelf->what, name, state);
+    if (hc_shelf_path(path, state, shelf->names, name, err) < 0)
         return -1;
     bool was_name = unlink(path) == 0;
+    char before[PATH_MAX];
+    if (was_name && hc_shelf_path(before, state, shelf->previous, name, err) == 0)
+        (void)unlink(before);
     if (!was_name && errno != ENOENT)
         return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove the name '%s'", name);
     struct name_search s = {.id = id};
-    if (for_each_in(state, count_names, &s, err) < 0)
+    if (hc_shelf_each(state, shelf, count_names, &s, err) < 0)
         return -1;
     if (s.count && !was_name)
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "the tree %s has a name, see 'hotcell tree list': remove that", id);
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "the %s %s has a name, see 'hotcell tree list': remove that",
+                          shelf->what, id);
     if (s.count)
         return 0;
-    /* Rename the tree first: an interrupted removal must not look like a tree. */
-    char gone[PATH_MAX];
-    if (store_path(path, state, "trees/", id, err) < 0 || store_path(gone, state, "trees/.new-", id, err) < 0)
-        return -1;
-    if (rename(path, gone) < 0)
-        return hc_fail_as(err, HC_EXIT_CONFIG, errno, "remove %s", path);
-    hc_tree_discard(gone);
-    return access(gone, F_OK) == 0 ? hc_fail_as(err, HC_EXIT_CONFIG, 0, "could not remove all of %s", gone)
-                                   : 0;
+    return hc_shelf_discard(state, shelf, id, err);
 }
 
 /* ---- listing and verifying trees ---- */
 
-static int for_each_unnamed(const char *state, hc_tree_visitor *each, void *ctx, const struct lines *named,
-                            struct hc_error *err)
+static int for_each_unnamed(const char *state, const struct hc_shelf *shelf, hc_tree_visitor *each, void *ctx,
+                            const struct hc_entries *named, struct hc_error *err)
 {
     char path[PATH_MAX];
-    if (store_path(path, state, "trees", "", err) < 0)
+    if (hc_shelf_path(path, state, shelf->entries, "", err) < 0)
         return -1;
     DIR *dir = opendir(path);
     for (struct dirent *e; dir && (e = readdir(dir));) {
@@ -552,7 +589,7 @@ static int for_each_unnamed(const char *state, hc_tree_visitor *each, void *ctx,
             known = known || strcmp(named->line[i], e->d_name) == 0;
         char tree[PATH_MAX];
         if (!known && strlen(e->d_name) == HC_SHA256_HEX - 1 && is_hex(e->d_name) &&
-            store_path(tree, state, "trees/", e->d_name, err) == 0)
+            hc_shelf_path(tree, state, shelf->entries, e->d_name, err) == 0)
             each(ctx, "", e->d_name, tree);
     }
     if (dir)
@@ -560,37 +597,40 @@ static int for_each_unnamed(const char *state, hc_tree_visitor *each, void *ctx,
     return 0;
 }
 
-static int for_each_in(const char *state, hc_tree_visitor *each, void *ctx, struct hc_error *err)
+int hc_shelf_each(const char *state, const struct hc_shelf *shelf, hc_tree_visitor *each, void *ctx,
+                  struct hc_error *err)
 {
     char path[PATH_MAX];
-    if (store_path(path, state, "names", "", err) < 0)
+    if (hc_shelf_path(path, state, shelf->names, "", err) < 0)
         return -1;
-    struct lines named = {0};
+    struct hc_entries named = {0};
     DIR *dir = opendir(path);
     int rc = 0;
     for (struct dirent *e; rc == 0 && dir && (e = readdir(dir));) {
         char id[HC_SHA256_HEX], tree[PATH_MAX];
-        if (!plain_name(e->d_name) || !id_of_name(state, e->d_name, id))
+        if (!plain_name(e->d_name) || !hc_shelf_find(state, shelf, e->d_name, id))
             continue;
-        rc = store_path(tree, state, "trees/", id, err) < 0 ? -1 : lines_add(&named, strdup(id), err);
+        rc = hc_shelf_path(tree, state, shelf->entries, id, err) < 0
+                 ? -1
+                 : hc_entries_add(&named, strdup(id), err);
         if (rc == 0)
             each(ctx, e->d_name, id, tree);
     }
     if (dir)
         (void)closedir(dir);
     if (rc == 0)
-        rc = for_each_unnamed(state, each, ctx, &named, err);
-    lines_finish(&named);
+        rc = for_each_unnamed(state, shelf, each, ctx, &named, err);
+    hc_entries_finish(&named);
     return rc;
 }
 
-int hc_tree_each(hc_tree_visitor *each, void *ctx, struct hc_error *err)
+int hc_tree_each(enum hc_tree_kind kind, hc_tree_visitor *each, void *ctx, struct hc_error *err)
 {
     struct hc_states states;
     if (hc_state_search(&states, err) < 0)
         return -1;
     for (size_t i = 0; i < states.count; i++)
-        if (for_each_in(states.dir[i], each, ctx, err) < 0)
+        if (hc_shelf_each(states.dir[i], &hc_shelves[kind], each, ctx, err) < 0)
             return -1;
     return 0;
 }
@@ -633,17 +673,18 @@ int hc_tree_verify(const struct hc_tree *t, FILE *out, struct hc_error *unstampe
     hc_autofd dir = open(dir_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return hc_fail(err, errno, "open %s", dir_path);
-    hc_autobuf want = {.max = INDEX_MAX};
-    hc_autobuf have = {.max = INDEX_MAX};
+    hc_autobuf want = {.max = HC_INDEX_MAX};
+    hc_autobuf have = {.max = HC_INDEX_MAX};
     hc_autobuf stamps = {0};
-    if (hc_read_file(dir, "index", &want, INDEX_MAX, err) < 0)
+    if (hc_read_file(dir, "index", &want, HC_INDEX_MAX, err) < 0)
         return hc_ctx(err, "tree '%s'", t->name);
     hc_sha256_hex(want.data, want.len, id);
     bool index_wrong = t->id[0] && strcmp(id, t->id) != 0;
     if (index_wrong)
         (void)fprintf(out, "the index has SHA-256 %s, but the tree is called %s\n", id, t->id);
     /* Take the stamps before hashing: a file that is written meanwhile then has another stamp. */
-    if ((!index_wrong && hc_stamps_take(dir, want.data, &stamps, err) < 0) || make_index(dir, &have, err) < 0)
+    if ((!index_wrong && hc_stamps_take(dir, want.data, &stamps, err) < 0) ||
+        hc_tree_index(dir, &have, err) < 0)
         return hc_ctx(err, "tree '%s'", t->name);
     if (report_differences(want.data, have.data, out) || index_wrong)
         return 1;

@@ -70,8 +70,8 @@ static int check_unknown(const struct hc_tree *tree, enum hc_tree_check asked, s
         tree->name, asked == HC_TREE_STAMPS ? "stamps" : "content");
 }
 
-int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check asked, bool many,
-                  enum hc_tree_check *checked, struct hc_error *err)
+static int check_one(const struct hc_tree *tree, enum hc_tree_check asked, bool many,
+                     enum hc_tree_check *checked, struct hc_error *err)
 {
     enum hc_tree_check how = many && asked == HC_TREE_QUICK ? HC_TREE_STAMPS : asked;
     *checked = HC_TREE_NONE;
@@ -83,6 +83,18 @@ int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check asked, bool man
         return check_stamps(tree, how, asked == HC_TREE_STAMPS, checked, err);
     *checked = how;
     return check_content(tree, err);
+}
+
+int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check asked, bool many,
+                  enum hc_tree_check *checked, struct hc_error *err)
+{
+    int rc = check_one(tree, asked, many, checked, err);
+    for (size_t i = 0; rc == 0 && i < tree->layer_count; i++) {
+        enum hc_tree_check of_layer;
+        rc = check_one(&tree->layers[i], asked, many, &of_layer, err);
+        *checked = of_layer < *checked ? of_layer : *checked;
+    }
+    return rc;
 }
 
 int hc_tree_check_named(const char *name, enum hc_tree_check asked, struct hc_error *err)

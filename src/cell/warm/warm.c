@@ -414,11 +414,16 @@ void hc_warm_refresh(struct hc_warm *w)
     replace_old_cells(w);
 }
 
-void hc_warm_drop(struct hc_warm *w, bool (*is_bad)(void *ctx, const char *tree_id), void *ctx)
+void hc_warm_drop(struct hc_warm *w, hc_warm_is_bad *is_bad, void *ctx)
 {
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
-        if (w->zygotes[i].zygote && is_bad(ctx, hc_zygote_tree(w->zygotes[i].zygote)))
+    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+        const char *ids[HC_MAX_TREE_LAYERS + 1], *name;
+        if (!w->zygotes[i].zygote)
+            continue;
+        size_t count = hc_zygote_trees(w->zygotes[i].zygote, &name, ids);
+        if (is_bad(ctx, name, ids, count))
             stop_zygote(w, &w->zygotes[i], &w->counts.zygotes_recycled);
+    }
 }
 
 void hc_warm_finish(struct hc_warm *w)

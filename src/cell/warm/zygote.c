@@ -163,9 +163,13 @@ void hc_zygote_stop(struct hc_zygote *z)
     free(z);
 }
 
-const char *hc_zygote_tree(const struct hc_zygote *z)
+size_t hc_zygote_trees(const struct hc_zygote *z, const char **name, const char *ids[HC_MAX_TREE_LAYERS + 1])
 {
-    return z->m.tree_sha256;
+    *name = z->run.policy->tree;
+    ids[0] = z->m.tree_sha256;
+    for (size_t i = 0; i < z->m.tree_layers.count; i++)
+        ids[i + 1] = z->m.tree_layers.list[i].sha256;
+    return z->m.tree_layers.count + 1;
 }
 
 int hc_zygote_made(const struct hc_zygote *z)
@@ -367,6 +371,7 @@ static int park_cell(struct hc_zygote *z, struct parking *k, struct hc_error *er
     p->filters = z->filters;
     p->born_us = hc_now_us();
     memcpy(p->tree, z->m.tree_sha256, sizeof p->tree);
+    p->tree_layers = z->m.tree_layers;
     p->tree_checked = z->m.tree_checked;
     if (k->slot >= 0 && (z->alive[k->slot] = fcntl(p->fds[HC_PARKED_PIDFD], F_DUPFD_CLOEXEC, 0)) < 0)
         return hc_fail(err, errno, "keep an eye on a new cell");

@@ -42,8 +42,9 @@ int hc_zygote_park(struct hc_zygote *z, const struct hc_zygote_heir *heir, struc
  * layout. */
 int hc_zygote_made(const struct hc_zygote *z);
 
-/* The ID of its tree. */
-const char *hc_zygote_tree(const struct hc_zygote *z);
+/* Its tree, as the policy names it, and the IDs of the tree and of its layers; borrowed. Returns the number
+ * of IDs. */
+size_t hc_zygote_trees(const struct hc_zygote *z, const char **name, const char *ids[HC_MAX_TREE_LAYERS + 1]);
 
 /* Readable when the zygote has died; borrowed. */
 int hc_zygote_pidfd(const struct hc_zygote *z);

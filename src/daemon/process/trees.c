@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cell/tree.h"
 #include "cell/tree_stamps.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ struct tree_checker {
     struct hc_tree_board *board;        /* mapped for writing; owned; NULL: not mapped */
     struct place places[HC_TREES_MOST]; /* place i belongs to row i of the board */
     int64_t round_ms;                   /* ms in which each entry is checked once; 0: all entries at once */
+    enum hc_tree_kind kind;             /* what is being looked at */
     struct hc_error first;              /* the first error that was met; empty: none */
 };
 
@@ -53,19 +55,39 @@ static void note_right(struct tree_checker *c, struct hc_tree_row *row, const ch
     hc_info("tree '%s' %s: jobs are run in it", *row->name ? row->name : row->id, how);
 }
 
+/* Not the "" or "+" of what has no name. */
+static bool is_name(const char *name)
+{
+    return name[0] && strcmp(name, "+") != 0;
+}
+
+/* Tells of a name that means another tree than before: new jobs run in that. */
+static void note_moved(struct tree_checker *c, const struct hc_tree_row *was, const char *id)
+{
+    c->board->news++;
+    hc_info("%s '%s' is %.12s now, and was %.12s: jobs that begin from now on run in it, and those that run "
+            "keep the "
+            "old one",
+            *was->name == HC_LAYER_SIGN ? "layer" : "tree", was->name, id, was->id);
+}
+
 /* Finds or makes the row of a tree. Each name of a tree has its own row, as messages name the tree by it. */
 static struct hc_tree_row *find_row(struct tree_checker *c, const char *name, const char *id)
 {
-    struct hc_tree_row *unused = NULL;
+    struct hc_tree_row *unused = NULL, *was = NULL;
     for (size_t i = 0; i < HC_TREES_MOST; i++) {
         struct hc_tree_row *row = &c->board->rows[i];
         if (!row->id[0])
             unused = unused ? unused : row;
         else if (strcmp(row->id, id) == 0 && strcmp(row->name, name) == 0)
             return row;
+        else if (strcmp(row->name, name) == 0 && is_name(name))
+            was = row;
     }
     if (!unused)
         return NULL;
+    if (was)
+        note_moved(c, was, id);
     (void)snprintf(unused->name, sizeof unused->name, "%s", name);
     (void)snprintf(unused->id, sizeof unused->id, "%s", id);
     c->places[unused - c->board->rows] = (struct place){0};
@@ -104,17 +126,20 @@ static int look(struct tree_checker *c, struct hc_tree_row *row, const struct hc
     return rc;
 }
 
-static void visit(void *ctx, const char *name, const char *id, const char *path)
+static void visit(void *ctx, const char *bare, const char *id, const char *path)
 {
     struct tree_checker *c = ctx;
+    char name[sizeof c->board->rows->name];
+    const bool layer = c->kind == HC_KIND_LAYER;
+    (void)snprintf(name, sizeof name, "%s%s", layer ? "+" : "", bare);
     struct hc_tree tree;
     struct hc_error err;
     struct hc_tree_row *row = find_row(c, name, id);
     /* the tree is for another Python, or has just been removed */
-    if (!row || hc_tree_open(&tree, path, &err) < 0)
+    if (!row || (layer ? hc_layer_open(&tree, id, &err) : hc_tree_open(&tree, path, &err)) < 0)
         return;
     c->places[row - c->board->rows].seen = true;
-    (void)snprintf(tree.name, sizeof tree.name, "%s", *name ? name : id);
+    (void)snprintf(tree.name, sizeof tree.name, "%s%s", *bare ? name : layer ? "+" : "", *bare ? "" : id);
     int rc = look(c, row, &tree, &err);
     if (rc < 0 && err.exit == HC_EXIT_UNAVAILABLE && !row->changed)
         note_changed(c, row, err.text);
@@ -141,8 +166,9 @@ static void forget_unseen(struct tree_checker *c)
 
 static int look_around(struct tree_checker *c, struct hc_error *err)
 {
-    if (hc_tree_each(visit, c, err) < 0)
-        return -1;
+    for (c->kind = HC_KIND_TREE; c->kind <= HC_KIND_LAYER; c->kind++)
+        if (hc_tree_each(c->kind, visit, c, err) < 0)
+            return -1;
     forget_unseen(c);
     return 0;
 }
@@ -223,6 +249,19 @@ const struct hc_tree_row *hc_trees_find_changed(const struct hc_trees *t, const 
     return NULL;
 }
 
+bool hc_trees_still_means(const char *name, const char *const *ids, size_t count)
+{
+    struct hc_tree tree;
+    struct hc_error ignored;
+    if (hc_tree_open(&tree, name, &ignored) < 0)
+        return true;
+    bool same = count == tree.layer_count + 1 && strcmp(tree.id, ids[0]) == 0;
+    for (size_t i = 0; same && i < tree.layer_count; i++)
+        same = strcmp(tree.layers[i].id, ids[i + 1]) == 0;
+    hc_tree_finish(&tree);
+    return same;
+}
+
 int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *err)
 {
     struct hc_tree tree;
@@ -231,6 +270,8 @@ int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *
     if (!t->board->changed || hc_tree_open(&tree, name, &ignored) < 0)
         return 0;
     const struct hc_tree_row *row = hc_trees_find_changed(t, tree.id);
+    for (size_t i = 0; !row && i < tree.layer_count; i++)
+        row = hc_trees_find_changed(t, tree.layers[i].id);
     hc_tree_finish(&tree);
     return row ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "%s", row->text) : 0;
 }

@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HC_TREES_MOST 64 /* most trees on the board; further ones are not watched */
+#define HC_TREES_MOST 256 /* most trees and layers on the board; further ones are not watched */
 
-/* A tree under one of its names. */
+/* A tree under one of its names, or a layer, "+NAME". */
 struct hc_tree_row {
-    char name[72];          /* "": the tree has no name */
+    char name[72];          /* "": the tree has no name; "+": the layer has none */
     char id[HC_SHA256_HEX]; /* the tree's ID; "": the row is free */
     /* Which file was changed, and how; valid while `changed`. */
     char text[sizeof((struct hc_error *)0)->text];
@@ -25,8 +25,9 @@ struct hc_tree_row {
 };
 
 struct hc_tree_board {
-    _Atomic uint32_t news;    /* number of times that a tree was found changed, put right, or removed */
-    _Atomic uint32_t changed; /* number of rows that are `changed` now */
+    _Atomic uint32_t
+        news; /* number of times that a tree was changed, put right or removed, or a name moved */
+    _Atomic uint32_t changed;               /* number of rows that are `changed` now */
     struct hc_tree_row rows[HC_TREES_MOST]; /* in no order */
 };
 
@@ -45,11 +46,15 @@ void hc_trees_finish(struct hc_trees *t);
  * milliseconds. Never returns. */
 _Noreturn void hc_trees_main(struct hc_trees *t, int64_t round_ms);
 
-/* The row of the tree with this ID, if it was changed; else NULL. Makes no system call. */
+/* The row of the tree or layer with this ID, if it was changed; else NULL. Makes no system call. */
 const struct hc_tree_row *hc_trees_find_changed(const struct hc_trees *t, const char *id);
 
-/* HC_EXIT_UNAVAILABLE if the tree that a policy names so was changed. While no tree is changed, this only
- * reads memory.
+/* Does `name`, a tree with its layers, still mean these IDs: the tree's, then those of its layers? True if
+ * the tree cannot be opened now. */
+bool hc_trees_still_means(const char *name, const char *const *ids, size_t count);
+
+/* HC_EXIT_UNAVAILABLE if the tree that a policy names so, or a layer of it, was changed. While no tree is
+ * changed, this only reads memory.
  */
 int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *err);
 

@@ -27,7 +27,7 @@ struct hc_dispatch_worker {
 /* A policy, for comparisons with requests. */
 struct hc_dispatch_policy {
     char name[HC_TENANT_NAME]; /* as requests name the policy */
-    struct hc_policy policy;   /* its values alone: finished, and owns nothing */
+    struct hc_policy policy;   /* its values, and of its rules the layers alone; owned */
 };
 
 struct hc_dispatch {
@@ -90,5 +90,8 @@ int hc_dispatch_remove_results(struct hc_dispatch *d, const char *job_id);
 
 /* Tell a worker of the removals of which no worker could be told before. */
 void hc_dispatch_remove_waiting(struct hc_dispatch *d);
+
+/* Forget the policies that requests have named: they are read again. (maxima.c) */
+void hc_dispatch_forget_policies(struct hc_dispatch *d);
 
 #endif

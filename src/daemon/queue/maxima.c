@@ -34,9 +34,23 @@ static const struct hc_policy *look_up_policy(struct hc_dispatch *d, const char 
     /* if the table is full, the new policy replaces the last */
     d->policy_count += d->policy_count < HC_DISPATCH_POLICIES - 1;
     (void)snprintf(row->name, sizeof row->name, "%s", name);
+    /* Of the lists, only the layers are needed here. */
+    cJSON *layers = cJSON_DetachItemFromObjectCaseSensitive(p.rules, "layers");
     hc_policy_finish(&p);
+    hc_policy_finish(&row->policy);
     row->policy = p;
+    row->policy.rules = layers ? cJSON_CreateObject() : NULL;
+    if (layers && !cJSON_AddItemToObject(row->policy.rules, "layers", layers))
+        cJSON_Delete(layers);
     return &row->policy;
+}
+
+void hc_dispatch_forget_policies(struct hc_dispatch *d)
+{
+    for (size_t i = 0; i < sizeof d->policies / sizeof *d->policies; i++)
+        hc_policy_finish(&d->policies[i].policy);
+    memset(d->policies, 0, sizeof d->policies);
+    d->policy_count = 0;
 }
 
 static const struct hc_policy *find_policy(struct hc_dispatch *d, const struct hc_tenant *t, const char *name,
@@ -127,6 +141,10 @@ static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const 
         return -1;
     }
     *memory = effective.limits.memory;
+    if (hc_policy_check_layers(&effective, &err) < 0) {
+        hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "%s", err.text);
+        return -1;
+    }
     return check_tree(t, effective.tree, why);
 }
 

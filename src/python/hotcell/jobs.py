@@ -49,7 +49,7 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
     """Run `code` in a cell of its own and return its Result.
 
     policy      name, path, or a policy as a dict; None: the policy "default"
-    tree        name or path of the root file system; None: the policy's tree
+    tree        name or path of the root file system, "scientific+geo" with the layer geo; None: the policy's tree
     inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
     vars        name: JSON value; the program gets a variable of that name
     input       standard input of the program, as text or bytes; None: it is at its end from the start

@@ -88,7 +88,7 @@ class Session:
             session.run("x + n", vars={"n": 41}).value
 
     policy      name, path, or a policy as a dict; None: the policy "default"
-    tree        name or path of the root file system; None: the policy's
+    tree        name or path of the root file system, with layers "scientific+geo"; None: the policy's
     inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
     output_dir  directory for files, figures and manifest.json; None: a temporary one, which goes with the Session. The files
                 of each Run are then its own; in a directory that was named, a later run may replace them

@@ -4,6 +4,7 @@
 
 #include <internal/pycore_moduleobject.h>
 
+#include "policy/policy.h"
 #include "shim/guard/frames.h"
 #include "shim/guard/hidden.h"
 #include "shim/guard/hints.h"
@@ -328,13 +329,16 @@ int hc_reach_set_unguarded(PyObject *object, PyObject *name, PyObject *value)
 /* "/usr/lib/python3.11/http/client.py" is "http.client". */
 static bool module_of_file(const char *file, char *out, size_t size)
 {
-    static const char *const roots[] = {"/dist-packages/", "/site-packages/", "/lib-dynload/", "/python3."};
+    static const char *const roots[] = {"/dist-packages/", "/site-packages/", "/lib-dynload/", "/python3.",
+                                        HC_LAYERS_PLACE "/"};
     const char *at = NULL;
     for (size_t i = 0; !at && i < sizeof roots / sizeof *roots; i++)
         at = strstr(file, roots[i]) ? strstr(file, roots[i]) + strlen(roots[i]) : NULL;
     if (!at)
         return false;
     if (at[-1] == '.') /* the rest of the version */
+        at = strchr(at, '/') ? strchr(at, '/') + 1 : at;
+    if (strncmp(file, HC_LAYERS_PLACE "/", sizeof HC_LAYERS_PLACE) == 0) /* the layer's name comes first */
         at = strchr(at, '/') ? strchr(at, '/') + 1 : at;
     (void)snprintf(out, size, "%.*s", (int)strcspn(at, "."), at);
     for (char *slash = out; (slash = strchr(slash, '/'));)

@@ -2,7 +2,8 @@
 import sys
 
 HARNESS = "<hotcell>"
-LIBRARIES = ("/dist-packages/", "/site-packages/", f"/python{sys.version_info[0]}.{sys.version_info[1]}/")
+LAYERS = "/usr/lib/layers/"
+LIBRARIES = ("/dist-packages/", "/site-packages/", LAYERS, f"/python{sys.version_info[0]}.{sys.version_info[1]}/")
 OF_PROGRAMS = ("/output/", "/tmp/", "/input/", "/dev/", "/proc/")  # files there are the program's own
 FOLDED = 2  # as many frames of libraries in a row are shown as one line
 CHAINED = 100  # exceptions that one was raised from, as far as they are looked at
@@ -140,6 +141,8 @@ def library(name):
         return None
     for folder in LIBRARIES:
         before, found, rest = name.partition(folder)
+        if found and folder == LAYERS:
+            rest = rest.partition("/")[2]  # the layer's name comes first
         if found:
             return rest.partition("/")[0].removesuffix(".py")
     return name.rpartition("/")[2]

@@ -1,0 +1,14 @@
+/* tree.h - the actions of "hotcell tree" that have a file of their own. As commands: argv[0] is the action's
+ * name. */
+#ifndef HC_CLI_TREE_H
+#define HC_CLI_TREE_H
+
+int hc_tree_build(int argc, char **argv);
+int hc_tree_update(int argc, char **argv);
+int hc_tree_extend(int argc, char **argv);
+int hc_tree_show(int argc, char **argv);
+int hc_tree_diff(int argc, char **argv);
+int hc_tree_outdated(int argc, char **argv);
+int hc_tree_sbom(int argc, char **argv);
+
+#endif

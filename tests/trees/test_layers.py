@@ -1,0 +1,390 @@
+"""Layers: modules beside a tree, from wheels, folders and environments, for programs whose policy gives them."""
+
+import json
+import os
+import subprocess
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import cells
+import daemons
+import jsonschema
+import pytest
+from trees import MINOR, Store, write_recipe
+from wheels import link, make_wheel, pin, unpack_carelessly
+
+GEO = {"layers": {"allow": ["geo"]}}
+
+
+class Layers(Store):
+    """A store with the tree tiny, and layers for it."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.wheels = path.parent / "wheels"
+        self.wheels.mkdir(exist_ok=True)
+
+    def extend(self, name, *options, base="tiny"):
+        return self.tree("extend", base, "--name", name, *options)
+
+    def from_wheels(self, name, *paths, base="tiny", requirements=None):
+        """A layer of these wheels; those beside them may be taken, too."""
+        lock = self.path.parent / "requirements.txt"
+        lock.write_text("".join(map(pin, paths)) if requirements is None else requirements)
+        return self.extend(name, "--wheels", self.wheels, "--requirements", lock, base=base)
+
+    def job(self, code, layers="geo", policy=None, user=None, *options):
+        return cells.run(code, "--json", *options, tree=f"tiny+{layers}", policy=policy or GEO, user=user, env=self.env)
+
+    def left(self):
+        """What there is of layers."""
+        return sorted(path.name for folder in ("layers", "layer-names") if (self.path / folder).is_dir() for path in (self.path / folder).iterdir())
+
+    def meta(self, name):
+        return json.loads((Path(self.tree("path", f"+{name}").stdout.strip()) / "meta.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def tiny(base_tree):  # pylint: disable=unused-argument
+    """A state directory with the tree tiny, which tests link."""
+    here = cells.new_directory(cells.caller())
+    store = Store(here / "state")
+    store.id = store.build(write_recipe(here))
+    return store
+
+
+@pytest.fixture
+def store(tiny):
+    """A store of the test's own, which has that tree."""
+    here = cells.new_directory(cells.caller())
+    for folder in ("trees", "names"):
+        (here / "state" / folder).mkdir(parents=True)
+    (here / "state/trees" / tiny.id).symlink_to(tiny.path / "trees" / tiny.id)
+    (here / "state/names/tiny").symlink_to(f"../trees/{tiny.id}")
+    return Layers(here / "state")
+
+
+@pytest.fixture(scope="module")
+def geo(tiny):
+    """A store with the layer geo, which tests leave as it is."""
+    here = Layers(tiny.path)
+    here.id = tiny.id
+    done = here.from_wheels("geo", make_wheel(here.wheels))
+    assert done.returncode == 0, done.stderr
+    here.layer = done.stdout.split()[0]
+    return here
+
+
+# ---- in the cell ----
+
+READ_ONLY = """
+import os
+import geo
+print(geo.area(2), geo.__file__)
+for path in ("/usr/lib/layers/new", "/usr/lib/layers/geo/new", "/usr/lib/layers/geo/geo.py"):
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
+    except OSError as error:
+        print(error.strerror)
+print(sorted(os.listdir("/usr/lib/layers")))
+"""
+
+
+def test_program_has_the_modules_and_cannot_change_them(geo, user):
+    r = geo.job(READ_ONLY, "geo", {**GEO, "guard": "off"}, user)
+    assert r.manifest["status"] == "ok", r
+    lines = r.manifest["stdout"]["text"].splitlines()
+    assert lines[0] == "12 /usr/lib/layers/geo/geo.py" and lines[-1] == "['geo']"
+    assert len(lines) == 5 and set(lines[1:4]) <= {"Read-only file system", "Permission denied"}
+    assert r.manifest["tree"] == {"name": "tiny+geo", "sha256": geo.id, "checked": "quick", "layers": [{"name": "geo", "sha256": geo.layer}]}
+    jsonschema.validate(r.manifest, daemons.manifest_schema())
+
+
+def test_mounts_of_layers_are_the_trees_kind(geo, user):
+    with cells.start("import geo, time; print('up', flush=True); time.sleep(60)", tree="tiny+geo", policy=GEO, user=user, env=geo.env) as job:
+        assert job.read_line().strip() == "up"
+        text = Path(f"/proc/{job.descendants()[-1]}/mountinfo").read_text(encoding="utf-8")
+        mounts = {fields[4]: set(fields[5].split(",")) for fields in map(str.split, text.splitlines())}
+        assert {"ro", "nosuid", "nodev"} <= mounts["/usr/lib/layers/geo"] & mounts["/usr/lib/layers"] and mounts["/"] >= {"ro", "nosuid", "nodev"}
+
+
+def test_without_the_layer_there_is_no_module(geo):
+    done = geo.run("tiny", "import geo")
+    assert done.returncode == 1 and "No module named 'geo'" in done.stderr
+
+
+@pytest.mark.parametrize("policy, layers, status", [
+    ({}, "geo", 78), ({"layers": {"allow": []}}, "geo", 78), ({"layers": {"allow": ["ge", "geo2"]}}, "geo", 78),
+    ({"layers": {"allow": ["*"]}}, "geo", 0), ({"layers": {"allow": ["geo"]}}, "geo+other", 78),
+    (GEO, "", 78), ({"layers": {"allow": ["*"]}}, "other", 69), ({"layers": {"allow": ["*"]}}, "geo+geo", 64),
+    ({"layers": {"allow": ["*"]}}, "../geo", 69), ({"layers": {"allow": ["*"]}}, "geo+", 64),
+])
+def test_only_what_the_policy_gives(geo, policy, layers, status):
+    r = cells.run("import geo", tree=f"tiny+{layers}", policy={"name": "mine", **policy}, env=geo.env)
+    assert r.status == status, r.stderr
+    assert status != 78 or f"\"layers\": {{\"allow\": [\"{layers.split('+')[-1]}\"]}}" in r.stderr and "'mine'" in r.stderr
+
+
+def test_imports_of_the_policy_hold_for_layers(geo):
+    allowed = geo.job("import geo; geo.area(1)", "geo", {**GEO, "imports": {"allow": ["math"], "deny": []}})
+    assert allowed.manifest["guest"]["value"]["text/plain"] == "3", allowed
+    denied = geo.job("import geo; geo.area(1)", "geo", {**GEO, "imports": {"deny": ["geo"], "unused": "refuse"}})
+    assert denied.manifest["status"] == "rejected", denied
+    other = geo.job("import json; json.dumps(1)", "geo", {**GEO, "imports": {"allow": ["math"], "deny": [], "unused": "refuse"}})
+    assert other.manifest["status"] == "rejected", other
+
+
+def test_sessions_and_batches_and_checks_take_layers(geo):
+    policy = geo.path.parent / "geo.json"
+    policy.write_text(json.dumps({"extends": "default", **GEO}))
+    jobs = geo.path.parent / "jobs.jsonl"
+    jobs.write_text('{"code": "import geo; print(geo.area(1))"}\n{"code": "import geo; print(geo.area(2))"}\n')
+    done = cells.hotcell("batch", "-p", policy, "-t", "tiny+geo", "-o", geo.path.parent / "batch", jobs, env=geo.env)
+    assert done.returncode == 0, done.stderr
+    assert cells.hotcell("batch", "-t", "tiny+geo", "-o", geo.path.parent / "batch2", jobs, env=geo.env).returncode == 78
+    request = '{"run": {"code": "import geo\\nprint(geo.area(2))"}}\n{"end": true}\n'
+    done = subprocess.run([cells.HOTCELL, "session", "-p", policy, "-t", "tiny+geo"], input=request, capture_output=True, text=True,
+                          check=False, env={**os.environ, **geo.env}, timeout=cells.PATIENCE)
+    assert done.returncode == 0 and "12\\n" in done.stdout, done
+    card = cells.hotcell("policy", "card", "--json", "-t", "tiny+geo", policy, env=geo.env)
+    assert card.returncode != 0 or json.loads(card.stdout)["libraries"]["geo"] == "1.0"
+
+
+def test_daemon_gives_layers_by_policy_and_takes_a_new_one_while_it_runs(store):
+    """Warm cells of the old layer are not used for jobs that come after the name has moved."""
+    assert store.from_wheels("geo", make_wheel(store.wheels)).returncode == 0
+    policies = store.path.parent / "policies"
+    policies.mkdir()
+    (policies / "geo.json").write_text(json.dumps({"name": "geo", "extends": "default", **GEO, "limits": {"max": daemons.WIDE}}))
+    with daemons.Daemon(base=False, env={**store.env, "HOTCELL_POLICIES": str(policies)}) as d:
+        spec = {"code": "import geo; print(geo.area(2))", "tree": "tiny+geo"}
+        refused = d.post(spec)
+        assert refused.status == 403 and "'geo'" in refused.json["detail"], refused
+        for _ in range(2):
+            answer = d.post({**spec, "policy": "geo"})
+            assert answer.status == 200 and answer.json["stdout"]["text"] == "12\n", answer
+        first = answer.json["tree"]["layers"]
+        newer = make_wheel(store.wheels, version="2.0", files={"geo.py": b"def area(r):\n    return 'new'\n"})
+        assert store.from_wheels("geo", newer).returncode == 0
+        d.wait_for_line("layer '+geo' is ")
+        cells.wait_until("the new layer is used", lambda: d.post({**spec, "policy": "geo"}).json["stdout"]["text"] == "new\n")
+        assert d.post({**spec, "policy": "geo"}).json["tree"]["layers"] != first
+        session = d.session({"policy": "geo", "tree": "tiny+geo"})
+        assert d.run(session, "import geo; print(geo.area(1))")["manifest"]["stdout"]["text"] == "new\n"
+        assert d.send("/v1/sessions", d.spec({"tree": "tiny+geo"})).status == 403
+
+
+def test_tenant_with_a_list_of_trees_names_them_with_their_layers(geo):
+    policies = geo.path.parent / "policies"
+    policies.mkdir()
+    (policies / "geo.json").write_text(json.dumps({"name": "geo", "extends": "default", **GEO}))
+    config = {"quotas": {"trees": ["tiny"], "policies": ["geo"]}}
+    with daemons.Daemon(base=False, config=config, env={**geo.env, "HOTCELL_POLICIES": str(policies)}) as d:
+        assert d.post({"code": "1", "tree": "tiny", "policy": "geo"}).status == 200
+        refused = d.post({"code": "1", "tree": "tiny+geo", "policy": "geo"})
+        assert refused.status == 403 and "tree 'tiny+geo'" in refused.json["detail"], refused
+
+
+def test_changed_layer_is_noticed(store):
+    assert store.from_wheels("geo", make_wheel(store.wheels)).returncode == 0
+    with open(Path(store.tree("path", "+geo").stdout.strip()) / "root/geo.py", "ab") as file:
+        file.write(b"#")
+    r = cells.run("1", tree="tiny+geo", policy=GEO, env=store.env)
+    assert r.status == 69 and "'+geo' was changed" in r.stderr, r.stderr
+    assert store.tree("verify", "tiny+geo").returncode == 1 and store.tree("verify", "tiny").returncode == 0
+    assert store.tree("remove", "+geo").returncode == 0 and store.left() == []
+
+
+# ---- the store ----
+
+def test_layers_share_their_base(store):
+    before = sum(path.lstat().st_size for path in (store.path / "trees").rglob("*"))
+    for number in range(4):
+        assert store.from_wheels(f"geo{number}", make_wheel(store.wheels, name=f"geo{number}")).returncode == 0
+    size = sum(path.lstat().st_size for path in (store.path / "layers").rglob("*"))
+    assert before == sum(path.lstat().st_size for path in (store.path / "trees").rglob("*")) and size < 4 * 50000
+    both = cells.run("import geo0, geo3; print(geo0.area(1) + geo3.area(1))", tree="tiny+geo0+geo3",
+                     policy={"layers": {"allow": ["*"]}}, env=store.env)
+    assert both.stdout == "6\n", both
+    rows = store.list()
+    assert {f"+geo{number}" for number in range(4)} < set(rows) and "tiny" in rows
+
+
+def test_same_files_are_the_same_layer(store):
+    wheel = make_wheel(store.wheels)
+    ids = {store.from_wheels(name, wheel).stdout.split()[0] for name in ("one", "two")}
+    assert len(ids) == 1 and store.left() == sorted([*ids, "one", "two"])
+    assert store.meta("one")["sources"] == store.meta("two")["sources"]
+
+
+# ---- wheels ----
+
+HOSTILE = {
+    "up": ("../escaped.py", b"1"), "up-within": ("geo/../../escaped.py", b"1"), "absolute": ("/escaped.py", b"1"),
+    "dot": ("./geo2.py", b"1"), "backslash": ("..\\escaped.py", b"1"), "newline": ("geo\n.py", b"1"), "twice": ("geo.py", b"1"),
+    "link": link("geo2.py", "/etc/passwd"), "link-to-folder": link("sub", "/etc"), "pth": ("geo.pth", b"import os"),
+    "bomb": ("geo.bin", bytes(64 << 20)), "unlisted": ("geo3.py", b"1"), "in-data": ("geo-1.0.data/purelib/../../../escaped.py", b"1"),
+    "tree's": ("encodings.py", b"1"), "Python's": ("sys.py", b"1"), "folder-of-file": ("geo.py/sub.py", b"1"), "deep": ("/".join("d" * 99), b"1"),
+    "long": ("x" * 300 + ".py", b"1"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_wheel_leaves_nothing(store, name):
+    entry = HOSTILE[name]
+    listed = {"tree's", "Python's"}
+    files = {"geo.py": b"", entry[0]: entry[1]} if name in listed else None
+    wheel = make_wheel(store.wheels, files=files, more=[] if name in listed else [entry])
+    done = store.from_wheels("geo", wheel)
+    assert done.returncode == 65 and len(done.stderr.splitlines()) == 2 and done.stdout == "", done
+    assert store.left() == [] and list(store.path.parent.rglob("escaped.py")) == []
+
+
+def test_careless_tool_is_had_by_these_wheels(tmp_path):
+    """What the wheels above would do to a tool that believes them."""
+    inner = tmp_path / "one/two"
+    inner.mkdir(parents=True)
+    for name in ("up", "link", "bomb"):
+        wheel = make_wheel(tmp_path, more=[HOSTILE[name]])
+        unpack_carelessly(wheel.read_bytes(), inner)
+    assert (inner.parent / "escaped.py").exists() and (inner / "geo2.py").read_text() == Path("/etc/passwd").read_text()
+    assert (inner / "geo.bin").stat().st_size > 100 * wheel.stat().st_size
+
+
+def test_wrong_hash_and_record_and_what_is_no_wheel(store):
+    wheel = make_wheel(store.wheels)
+    wrong = pin(wheel).replace("sha256:", "sha256:0")[:-2] + "\n"
+    done = store.from_wheels("geo", requirements=wrong)
+    assert done.returncode == 65 and "is none of those" in done.stderr
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.getinfo("geo.py").CRC ^= 1
+        archive.writestr("more.txt", b"")
+    wheel.write_bytes(wheel.read_bytes()[:-30])
+    assert store.from_wheels("geo", wheel).returncode == 65
+    wheel.write_bytes(b"PK\x03\x04 and no more")
+    assert store.from_wheels("geo", wheel).returncode == 65
+    wheel.unlink()
+    os.mkfifo(wheel)
+    assert store.from_wheels("geo", requirements=f"geo==1.0 --hash=sha256:{'0' * 64}\n").returncode == 65
+    assert store.left() == []
+
+
+@pytest.mark.parametrize("text, phrase", [
+    ("", "expected requirements"), ("geo==1.0\n", ":1: geo: expected at least one --hash"), ("geo>=1.0 --hash=sha256:0\n", ":1: "),
+    ("--require-hashes\n\n-r other.txt\n", ":3: "), ("--index-url https://example.invalid\n", ":1: "), ("-e .\n", ":1: "),
+    ("geo @ https://example.invalid/geo.whl --hash=sha256:0\n", ":1: "), ("geo==1.0 --hash=md5:0\n", "SHA-256"),
+    (f"# one\ngeo==1.0 \\\n  --hash=sha256:{'0' * 64}\ngeo==1.1 --hash=sha256:{'0' * 64}\n", ":4: geo is in line 2"),
+    (f"nosuch==1.0 --hash=sha256:{'0' * 64}\n", "has no wheel of nosuch 1.0"),
+    (f"native==1.0 --hash=sha256:{'0' * 64}\n", "native-1.0-cp27-cp27m-win32.whl"),
+])
+def test_requirements_that_are_wrong(store, text, phrase):
+    make_wheel(store.wheels, name="native", tag="cp27-cp27m-win32")
+    done = store.from_wheels("geo", requirements=text)
+    assert done.returncode == 65 and phrase in done.stderr and store.left() == [], done
+
+
+def test_wheels_that_require_others(store):
+    wheel = make_wheel(store.wheels, requires=["other (>=1)", "absent; sys_platform == 'win32'", "more; extra == 'all'"])
+    done = store.from_wheels("geo", wheel)
+    assert done.returncode == 65 and "geo requires other" in done.stderr
+    other = make_wheel(store.wheels, name="other", files={"other/__init__.py": b"x = 1\n", "other-1.0.data/scripts/run": b"#!python\n"})
+    done = store.from_wheels("geo", wheel, other)
+    assert done.returncode == 0 and "left out 1 scripts" in done.stderr, done
+    assert store.meta("geo")["modules"] == ["geo", "other"] and store.meta("geo")["distributions"] == {"geo": "1.0", "other": "1.0"}
+    done = store.from_wheels("third", make_wheel(store.wheels, name="third", requires=["other"]), base="tiny+geo")
+    assert done.returncode == 0, done.stderr
+    again = store.from_wheels("fourth", other, make_wheel(store.wheels, name="fourth", requires=["other"]), base="tiny+geo")
+    assert again.returncode == 0 and "other 1.0 is in the tree tiny+geo already" in again.stderr, again
+
+
+NATIVE = """
+#include <Python.h>
+int other(void);
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "fast", NULL, -1, NULL};
+PyMODINIT_FUNC PyInit_fast(void)
+{
+    PyObject *made = PyModule_Create(&module);
+    PyModule_AddIntConstant(made, "value", other());
+    return made;
+}
+"""
+
+
+def compile_native(folder):
+    """A native module, and the library that it finds beside itself, as wheels carry them."""
+    (folder / "other.c").write_text("int other(void) { return 6; }\n")
+    (folder / "fast.c").write_text(NATIVE)
+    headers = f"-I{sysconfig.get_path('include', vars={'installed_base': '/usr', 'base': '/usr'})}"
+    for command in (["-o", "libother.so", "other.c"], ["-o", "fast.so", headers, "fast.c", "-L.", "-lother", "-Wl,-rpath,$ORIGIN/fast.libs"]):
+        subprocess.run(["cc", "-shared", "-fPIC", *command], cwd=folder, check=True, capture_output=True)
+    return (folder / "fast.so").read_bytes(), (folder / "libother.so").read_bytes()
+
+
+def test_native_module_finds_the_library_in_its_wheel(store, tmp_path):
+    fast, other = compile_native(tmp_path)
+    tag = f"cp{MINOR.replace('.', '')}-cp{MINOR.replace('.', '')}-manylinux_2_17_{os.uname().machine}"
+    wheel = make_wheel(store.wheels, name="fast", files={"fast.so": fast, "fast.libs/libother.so": other}, tag=tag)
+    assert store.from_wheels("fast", wheel).returncode == 0
+    assert store.meta("fast")["modules"] == ["fast"]
+    r = cells.run("import fast; print(fast.value)", tree="tiny+fast", policy={"layers": {"allow": ["fast"]}}, env=store.env)
+    assert r.stdout == "6\n", r
+    alone = make_wheel(store.wheels, name="fast", version="2.0", files={"fast.so": fast}, tag=tag)
+    done = store.from_wheels("alone", alone)
+    assert done.returncode == 65 and "fast.so needs libother.so, which neither" in done.stderr
+
+
+# ---- folders and environments ----
+
+def test_layer_of_a_module(store):
+    package = store.path.parent / "mine"
+    (package / "__pycache__").mkdir(parents=True)
+    (package / "__init__.py").write_text("from .part import value\n")
+    (package / "part.py").write_text("value = 7\n")
+    (package / "__pycache__/part.cpython-311.pyc").write_bytes(b"nothing")
+    single = store.path.parent / "single.py"
+    single.write_text("value = 1\n")
+    assert store.extend("mine", "--module", package, "--module", single).returncode == 0
+    r = cells.run("import mine, single; print(mine.value + single.value)", tree="tiny+mine", policy={"layers": {"allow": ["mine"]}}, env=store.env)
+    assert r.stdout == "8\n", r
+    (package / "passwd.py").symlink_to("/etc/passwd")
+    done = store.extend("other", "--module", package)
+    assert done.returncode == 65 and "no link" in done.stderr and "other" not in store.left(), done
+    clash = package.rename(store.path.parent / "encodings")
+    (clash / "passwd.py").unlink()
+    done = store.extend("other", "--module", clash)
+    assert done.returncode == 65 and "the module 'encodings' is in" in done.stderr
+
+
+def test_layer_of_an_environment(store):
+    environment = store.path.parent / "venv"
+    site = environment / f"lib/python{MINOR}/site-packages"
+    site.mkdir(parents=True)
+    (environment / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    with zipfile.ZipFile(make_wheel(store.wheels)) as archive:
+        archive.extractall(site)
+    (site / "stray.py").write_text("")
+    assert store.extend("geo", "--venv", environment).returncode == 0
+    assert store.meta("geo")["modules"] == ["geo"]
+    assert store.job("import geo; print(geo.area(2))").manifest["stdout"]["text"] == "12\n"
+    (site / "geo.py").unlink()
+    (site / "geo.py").symlink_to("/etc/passwd")
+    assert store.extend("bad", "--venv", environment).returncode == 65
+    with open(site / "geo-1.0.dist-info/RECORD", "a", encoding="utf-8") as record:
+        record.write("x/../../../../../../etc/passwd,,\n")
+    (site / "geo.py").unlink()
+    (site / "geo.py").write_text("")
+    assert store.extend("bad", "--venv", environment).returncode == 65
+    assert "bad" not in store.left()
+
+
+@pytest.mark.parametrize("arguments, status", [
+    (["tiny"], 64), (["tiny", "--name", "x"], 64), (["tiny", "--name", "x", "--wheels", "."], 64), (["--name", "x", "--module", "m"], 64),
+    (["tiny", "--name", "a+b", "--module", "m"], 64), (["nowhere", "--name", "x", "--module", "m"], 69),
+    (["tiny", "--name", "x", "--module", "/nowhere"], 65), (["tiny", "--name", "x", "--venv", "/etc"], 65),
+    (["tiny", "--name", "x", "--frob"], 64), (["tiny", "--name", "x", "--wheels", "/nowhere", "--requirements", "/nowhere"], 65),
+])
+def test_wrong_calls(store, arguments, status):
+    done = store.tree("extend", *arguments)
+    assert done.returncode == status and store.left() == [], done
