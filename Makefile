@@ -264,6 +264,7 @@ uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees,
 	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean: ## remove build, with all that is in it
 	rm -rf $(B)
--include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
+# Not of the roots that scripts/debian makes, in which other files are called so.
+-include $(shell find $(B) -path '$(B)/debian-*' -prune -o -name '*.d' -type f -print 2>/dev/null)
 .PHONY: all generated help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install deb uninstall clean
 .DELETE_ON_ERROR:
