@@ -4,6 +4,8 @@
 
 #include <internal/pycore_backoff.h>
 #include <internal/pycore_descrobject.h>
+#include <internal/pycore_import.h>
+#include <internal/pycore_interp.h>
 #include <internal/pycore_intrinsics.h>
 #include <internal/pycore_opcode_metadata.h>
 #include <internal/pycore_typeobject.h>
@@ -58,5 +60,13 @@ static inline uint64_t hc_dict_tag(PyObject *dict)
     return ((PyDictObject *)dict)->ma_version_tag;
 }
 #pragma GCC diagnostic pop
+
+/* To release a lock that is not held ends the process. */
+static inline void hc_fork_take_import_lock(void)
+{
+    PyInterpreterState *interpreter = PyInterpreterState_Get();
+    interpreter->imports.lock = (_PyRecursiveMutex){0};
+    _PyImport_AcquireLock(interpreter);
+}
 
 #endif
