@@ -113,10 +113,10 @@ $(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a $(B)/libsha2.a 
 # What libpython lacks, if it does: src/shim/cpython/sha2.c.
 $(B)/libsha2.a: $(B)/obj/shim/cpython/sha2.o
 	rm -f $@ && $(AR) rcs $@ $^
-# The guard has its own of two functions (src/shim/guard/pointers.h).
+# The guard has its own of some functions (src/shim/guard/pointers.h).
 $(B)/libpython.a: $(or $(PY_STATIC),$(error no libpython.a: install libpython3-dev)) Makefile
 	@mkdir -p $(@D)
-	objcopy --weaken-symbol=PyLong_AsVoidPtr --weaken-symbol=_PyDict_GetItemStringWithError $< $@.new && mv $@.new $@
+	objcopy $(foreach f,PyLong_AsVoidPtr _PyDict_GetItemStringWithError PyDict_GetItemStringRef,--weaken-symbol=$f) $< $@.new && mv $@.new $@
 $(B)/libdaemon.a: $(DAEMON_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/obj/shim/%.o: CPPFLAGS += $(PY_CFLAGS)
@@ -264,6 +264,7 @@ uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees,
 	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean: ## remove build, with all that is in it
 	rm -rf $(B)
--include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
+# Not of the roots that scripts/debian makes, in which other files are called so.
+-include $(shell find $(B) -path '$(B)/debian-*' -prune -o -name '*.d' -type f -print 2>/dev/null)
 .PHONY: all generated help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install deb uninstall clean
 .DELETE_ON_ERROR:

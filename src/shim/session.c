@@ -12,6 +12,8 @@
  *
  * An earlier program may have changed this process in any way: no check in this file protects the host, and
  * the launcher believes none of this process's messages. */
+#include "shim/cpython/cpython.h"
+
 #include "shim/session.h"
 
 #include "base/fd.h"
@@ -112,6 +114,7 @@ static PyObject *random_state(void)
  * thread that waited for it when the copy was made, and which the copy does not have. */
 static void become_python(PyObject *random)
 {
+    hc_fork_take_import_lock();
     PyOS_AfterFork_Child();
     hc_autopy *done = random ? hc_frozen_call("hooks", "restore_random", "(O)", random) : NULL;
     (void)done;
@@ -119,8 +122,8 @@ static void become_python(PyObject *random)
 }
 
 /* Which process returns from make_copy: the one that was copied, at once, or the copy, when it takes over.
- * NOT_COPIED: no copy could be made. */
-enum side { ORIGINAL, COPY, NOT_COPIED };
+ * SIDE_NOT_COPIED: no copy could be made. */
+enum side { SIDE_ORIGINAL, SIDE_COPY, SIDE_NOT_COPIED };
 
 /* The first child makes the second and ends, so that the second becomes a child of pid 1. */
 static enum side fork_twice(void)
@@ -132,12 +135,12 @@ static enum side fork_twice(void)
         if (copy != 0)
             _exit(copy < 0 ? 1 : 0);
         wait_for_turn();
-        return COPY;
+        return SIDE_COPY;
     }
     while (between > 0 && waitpid(between, &status, 0) < 0)
         if (errno != EINTR)
-            return NOT_COPIED;
-    return between > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ORIGINAL : NOT_COPIED;
+            return SIDE_NOT_COPIED;
+    return between > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? SIDE_ORIGINAL : SIDE_NOT_COPIED;
 }
 
 /* Makes a copy. SIGCHLD is set to its default meanwhile, so that the program's handler does not see our
@@ -344,14 +347,14 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
             exit_with_error(&err);
         hc_autopy *random = random_state();
         enum side side = make_copy();
-        if (side == COPY) {
+        if (side == SIDE_COPY) {
             order_finish(&next);
             hc_wire_drop(HC_FD_CONTROL);
             become_python(random);
             send_empty_frame(HC_FRAME_RESUMED);
             continue;
         }
-        if (side == NOT_COPIED) {
+        if (side == SIDE_NOT_COPIED) {
             order_finish(&next);
             send_empty_frame(
                 HC_FRAME_UNKEPT); /* without a copy the run could not be undone: it is not begun */

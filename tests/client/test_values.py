@@ -115,7 +115,7 @@ def test_what_is_too_large_is_said(scientific):
 def test_what_cannot_be_carried_is_refused_by_its_name(scientific):
     pd = cells.need_module("pandas")
     for frame, text in ((pd.DataFrame({"a": [1], "b": [object()]}), "inputs: f: column 'b' (dtype object): object is not carried: convert"),
-                        (pd.DataFrame({("x", 1): [json.JSONDecoder()]}), "column ('x', 1) (dtype object): json.decoder.JSONDecoder is"),
+                        (pd.DataFrame({("x", "y"): [json.JSONDecoder()]}), "column ('x', 'y') (dtype object): json.decoder.JSONDecoder is"),
                         (pd.DataFrame({"a": [1]}, index=pd.Index([object()])), "index (dtype object): object is not carried"),
                         (pd.DataFrame({"a": [1]}).pipe(type("Mine", (pd.DataFrame,), {})), "Mine is not carried"),
                         (pd.Series(pd.to_datetime(["2024-01-01"])).dt.tz_localize("dateutil/Europe/Rome").to_frame("t"), "column 't' (dtype")):

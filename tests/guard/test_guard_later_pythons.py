@@ -7,6 +7,8 @@ import pytest
 
 PYTHON = "/usr/bin/python3"
 
+pytestmark = pytest.mark.usefixtures("base_tree")
+
 
 def since(version):
     if sys.version_info < version:

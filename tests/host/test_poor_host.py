@@ -107,7 +107,7 @@ def own_tree(host):
 
 def test_a_tree_that_vanishes_while_a_program_runs(host):
     tree = own_tree(host)
-    code = READY + "import sys, time\nwhile os.path.exists('/usr/lib/python3.11/colorsys.py'): time.sleep(0.01)\nimport colorsys"
+    code = READY + f"import sys, time\nwhile os.path.exists('{cells.STDLIB}/colorsys.py'): time.sleep(0.01)\nimport colorsys"
     with host.start(code, "-t", tree, tree=None) as job:
         job.read_line()
         shutil.rmtree(tree)

@@ -1,6 +1,7 @@
 """Programs kept as files: what they declare in their head, and many of them run side by side.
 
-A program's first comment line says what it is; the following lines `# key: value` are its settings.
+A program's first comment line says what it is; the following lines `# key: value` are its settings. `# until: 3.12` names the
+last Python that has what the program is about: the corpus of a later one is without it.
 """
 
 import concurrent.futures
@@ -9,6 +10,7 @@ import functools
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import cells
@@ -44,6 +46,8 @@ def programs(folder, *others):
                 break
             settings[setting[1]] = setting[2]
         assert about.startswith("# "), f"{path}: the first line says what the program is"
+        if "until" in settings and sys.version_info[:2] > tuple(map(int, settings["until"].split("."))):
+            continue
         found[path.stem] = Program(path.stem, about[2:], settings, text)
     assert found, f"no programs in {CORPUS / folder}"
     return found

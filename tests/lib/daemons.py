@@ -307,6 +307,8 @@ def check_answer(method, path, answer):
     """Assert that the document lists this answer for the operation, and that the answer has the form given there."""
     if method == "HEAD":
         return
+    if answer.status == 400 and answer.body.startswith(b"<html>"):
+        return  # libmicrohttpd's own, since version 1.0, to a head that it does not understand
     item = path_item(path.partition("?")[0])
     kind = answer.headers.get("Content-Type", "").partition(";")[0]
     if kind == "application/problem+json":

@@ -101,7 +101,7 @@ COLUMNS = {
     "category": "pd.Categorical(['b', 'a', None], categories=['a', 'b', 'c'])", "ordered": "pd.Categorical([3, 1, 2], categories=[3, 2, 1], ordered=True)",
     "categories of dates": "pd.Categorical(pd.to_datetime(['2024-01-01', '2024-01-02', '2024-01-01']))",
     "categories of objects": "pd.Categorical([(1, 2), 'a', Decimal('1.5')], categories=pd.Index([(1, 2), 'a', Decimal('1.5')], tupleize_cols=False))",
-    "instants": "pd.to_datetime(['2024-01-02 03:04:05.123456789', None, '1700-01-01'])", "durations": "pd.to_timedelta(['1 day', None, '5 ns'])",
+    "instants": "pd.DatetimeIndex(np.array(['2024-01-02T03:04:05.123456789', 'NaT', '1700-01-01'], 'M8[ns]'))", "durations": "pd.to_timedelta(['1 day', None, '5 ns'])",
     "zone": "pd.DatetimeIndex(['2024-10-27 00:30', None, '2024-10-27 01:30'], tz='UTC').tz_convert('Europe/Berlin')",
     "zone of zoneinfo": "pd.DatetimeIndex(['2024-10-27 00:30'] * 3, tz='UTC').tz_convert(__import__('zoneinfo').ZoneInfo('America/New_York'))",
     "utc": "pd.DatetimeIndex(['2024-01-01'] * 3, tz='UTC')", "utc of datetime": "pd.DatetimeIndex(['2024-01-01'] * 3, tz=timezone.utc)",

@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import sys
 
 import pytest
 
@@ -190,8 +191,12 @@ import os
 print("before", flush=True)
 while True:
     try:
-        os.fork()
-    except OSError:
+        while True:
+            try:
+                os.fork()
+            except OSError:
+                pass
+    except TimeoutError:
         pass
 """, "--processes=fork", "--pids=24", "--timeout=0.5", user=user) as job:
         job.read_line()
@@ -424,7 +429,10 @@ def test_deep_recursion_is_an_error_like_any_other(user):
     result = cells.run("import sys; sys.setrecursionlimit(10 ** 9)\nclass A:\n def __repr__(self): return repr(self)\n"
                        "repr(A())", user=user)
     ends(result, "error", 1)
-    assert "SIGSEGV" in result.manifest["reason"]
+    if sys.version_info < (3, 12):  # later ones bound the recursion of C functions, too, whatever the program sets
+        assert "SIGSEGV" in result.manifest["reason"]
+    else:
+        assert result.manifest["guest"]["error"]["type"] == "RecursionError"
 
 
 @pytest.mark.parametrize("value", ["'x' * (8 << 20)", "list(range(10 ** 6))", "{'k' * (8 << 20): 1}",

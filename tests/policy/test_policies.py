@@ -1,6 +1,7 @@
 """Policies: what is written is what is in effect, where it was looked for, and what options make of it."""
 
 import json
+import platform
 from pathlib import Path
 
 import cells
@@ -291,7 +292,7 @@ def test_the_card_is_short(name):
     lines = policy("card", name).splitlines()
     assert len(lines) < 60
     assert max(map(len, lines)) <= 100
-    assert lines[0] == f"This program runs in a sealed cell with Python 3.11.2 on Linux, under the policy {name}."
+    assert lines[0] == f"This program runs in a sealed cell with Python {platform.python_version()} on Linux, under the policy {name}."
 
 
 def need_scientific():

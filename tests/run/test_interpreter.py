@@ -1,5 +1,6 @@
 """The Python that programs find: a script's own, with its source lines, and nothing that they did not import."""
 
+import sys
 import textwrap
 
 import cells
@@ -36,7 +37,7 @@ def test_traceback_starts_at_the_program_and_shows_its_lines():
         print("before")
         outer()
         """)
-    assert stderr == textwrap.dedent("""\
+    expected = textwrap.dedent("""\
         Traceback (most recent call last):
           File "<cell>", line 8, in <module>
             outer()
@@ -48,6 +49,9 @@ def test_traceback_starts_at_the_program_and_shows_its_lines():
                    ~~^~~
         ZeroDivisionError: division by zero
         """)
+    if sys.version_info >= (3, 13):  # it marks other parts
+        expected = expected.replace("    outer()\n", "    outer()\n    ~~~~~^^\n").replace("           ^^^^^^^^\n", "")
+    assert stderr == expected
 
 
 def test_manifest_has_the_same_error():
@@ -203,7 +207,7 @@ def test_warnings_have_their_line():
     assert result.manifest["status"] == "ok" and result.stdout == "on\n"
     assert result.stderr == "<cell>:2: UserWarning: old\n  warnings.warn('old')\n"
     result = cells.run("x = 1\nprint(x is 1)")
-    assert result.stderr.startswith('<cell>:2: SyntaxWarning: "is" with a literal.')
+    assert result.stderr.startswith('<cell>:2: SyntaxWarning: "is" with ')
 
 
 def test_doctests_of_the_program_run():

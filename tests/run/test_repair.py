@@ -155,7 +155,7 @@ def test_hostile_exceptions_are_reported_like_others(base_tree, attack):
 
 
 def test_advice_that_never_ends_ends_with_the_job(scientific):
-    code = TABLE + "import pandas.core.indexes.base as b\nb.Index.__getitem__ = lambda *a: (lambda: any(zero for zero in iter(int, 1)))()\nf['x']"
+    code = TABLE + "import pandas.core.indexes.base as b\nb.Index.__getitem__ = lambda *a: sum(0 for _ in iter(int, 1))\nf['x']"
     result = cells.run(code, "--timeout", f"{3 * cells.SLOWNESS:g}s", tree=scientific)
     assert result.manifest["status"] in ("error", "timeout")
 

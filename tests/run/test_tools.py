@@ -227,8 +227,9 @@ def test_what_a_tool_says_of_its_failure_is_the_exception(base_tree, user, tool)
     shown = result.stdout.splitlines()
     assert shown[:2] == ["'[31mno such city'", "'the tool failed with exit status 3'"], result
     assert "the tool did not answer with JSON: " in shown[2] and shown[3] == "None"
+    marks = f"    {'~' * 10}{'^' * 27}\n" if sys.version_info >= (3, 13) else ""  # that version marks calls
     assert result.stderr == ('Traceback (most recent call last):\n  File "<cell>", line 7, in <module>\n'
-                             '    tools.tool(errors="the last", exit=1)\nToolError: the last\n')
+                             f'    tools.tool(errors="the last", exit=1)\n{marks}ToolError: the last\n')
     assert [status for _, status, _ in calls(result)] == ["error", "error", "error", "ok", "error"]
     assert denials(result) == []
 

@@ -303,23 +303,33 @@ static void every_call_has_a_row(void **state)
         }
 }
 
+/* Calls that Debian 12's libseccomp does not know, and Debian 13's does. */
+static const char younger[] = "uretprobe statmount listmount lsm_get_self_attr lsm_set_self_attr "
+                              "lsm_list_modules mseal setxattrat getxattrat listxattrat removexattrat";
+
+static void assert_is_call(const char *name)
+{
+    if (seccomp_syscall_resolve_name(name) == __NR_SCMP_ERROR && !hc_calls_have(younger, name))
+        fail_msg("%s is no system call", name);
+}
+
 static void every_row_is_about_a_call(void **state)
 {
     (void)state;
     char call[32];
     for (size_t i = 0; i < hc_call_sets_count; i++)
         for (const char *at = hc_call_sets[i].calls; hc_calls_next(&at, call);)
-            assert_int_not_equal(seccomp_syscall_resolve_name(call), __NR_SCMP_ERROR);
+            assert_is_call(call);
     for (size_t i = 0; i < hc_call_refusals_count; i++)
         for (const char *at = hc_call_refusals[i].calls; hc_calls_next(&at, call);)
-            assert_int_not_equal(seccomp_syscall_resolve_name(call), __NR_SCMP_ERROR);
+            assert_is_call(call);
     for (size_t i = 0; i < hc_call_rules_count; i++)
-        assert_int_not_equal(seccomp_syscall_resolve_name(hc_call_rules[i].call), __NR_SCMP_ERROR);
+        assert_is_call(hc_call_rules[i].call);
     for (size_t i = 0; i < hc_zygote_rules_count; i++)
-        assert_int_not_equal(seccomp_syscall_resolve_name(hc_zygote_rules[i].call), __NR_SCMP_ERROR);
+        assert_is_call(hc_zygote_rules[i].call);
     for (size_t i = 0; i < hc_calls_told_count; i++)
         for (const char *at = hc_calls_told[i].calls; hc_calls_next(&at, call);)
-            assert_int_not_equal(seccomp_syscall_resolve_name(call), __NR_SCMP_ERROR);
+            assert_is_call(call);
     for (size_t i = 0; i < hc_call_needs_count; i++)
         for (const char *at = hc_call_needs[i].calls; hc_calls_next(&at, call);)
             assert_true(tables_with(call) > 0);
@@ -369,6 +379,8 @@ static void learning_asks_about_each_call(void **state)
         assert_true(hc_filter_samples(c.arch, is_asked, &c));
         release(&c);
     }
+    assert_false(
+        hc_filter_learns(&p, "no_such_call")); /* so would a call be that only a later libseccomp knows */
     hc_policy_finish(&p);
 }
 

@@ -43,11 +43,23 @@ const char *hc_filter_hint(const struct hc_call_rule *row)
     return row->hint ? row->hint : hc_filter_advice(row->call);
 }
 
+/* Filters answer calls of no table by their default action; a later libseccomp may know such calls. */
+static bool is_in_tables(const char *call)
+{
+    for (size_t i = 0; i < hc_call_sets_count; i++)
+        if (hc_calls_have(hc_call_sets[i].calls, call))
+            return true;
+    for (size_t i = 0; i < hc_call_rules_count; i++)
+        if (strcmp(hc_call_rules[i].call, call) == 0)
+            return true;
+    return hc_syscalls_never(call) != NULL;
+}
+
 bool hc_filter_learns(const struct hc_policy *policy, const char *call)
 {
     /* The interpreter's process sends the listener by sendmsg: until then the launcher can answer no call. */
     bool brings_listener = strcmp(call, "sendmsg") == 0;
-    return policy->learn && !hc_syscalls_needed(call) && !brings_listener;
+    return policy->learn && is_in_tables(call) && !hc_syscalls_needed(call) && !brings_listener;
 }
 
 /* ---- what a policy allows ---- */

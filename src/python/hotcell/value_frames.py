@@ -117,7 +117,7 @@ def _column_of(to: Any, data: Any, depth: int) -> Dict[str, Any]:
     if isinstance(dtype, pandas.DatetimeTZDtype):
         return {"zoned": to.put(pandas.DatetimeIndex(data).tz_convert("UTC").tz_localize(None).to_numpy()), "zone": zone_content(dtype.tz)}
     if isinstance(dtype, pandas.PeriodDtype):
-        return {"periods": to.put(pandas.PeriodIndex(data).asi8), "freq": dtype.freq.freqstr}
+        return {"periods": to.put(pandas.PeriodIndex(data).asi8), "freq": dtype.name[len("period["):-1]}  # pandas 2.2 calls the offset otherwise: ME
     if isinstance(dtype, pandas.IntervalDtype):
         both = pandas.IntervalIndex(data)
         return {"left": _column_of(to, both.left, depth + 1), "right": _column_of(to, both.right, depth + 1), "closed": both.closed}

@@ -53,6 +53,10 @@ static inline PyObject *hc_type_dict(PyTypeObject *type);
 /* A number that each change of the dict changes. */
 static inline uint64_t hc_dict_tag(PyObject *dict);
 
+/* In the child of a fork before which PyOS_BeforeFork was not called: hold the import lock, which
+ * PyOS_AfterFork_Child releases. A thread that held it when the process was copied is not in the child. */
+static inline void hc_fork_take_import_lock(void);
+
 /* HC_HAS_TYPE_PARAMETERS: 1 where the syntax has type parameters and the statement "type". */
 
 #if PY_VERSION_HEX < 0x030c0000

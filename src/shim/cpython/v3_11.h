@@ -52,4 +52,9 @@ static inline uint64_t hc_dict_tag(PyObject *dict)
     return ((PyDictObject *)dict)->ma_version_tag;
 }
 
+static inline void hc_fork_take_import_lock(void)
+{
+    /* PyOS_AfterFork_Child makes the lock anew, and releases only one that is held */
+}
+
 #endif

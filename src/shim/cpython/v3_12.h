@@ -2,11 +2,9 @@
 #ifndef HC_SHIM_CPYTHON_V3_12_H
 #define HC_SHIM_CPYTHON_V3_12_H
 
-#include <internal/pycore_intrinsics.h>
-#include <internal/pycore_opcode.h>
-#include <internal/pycore_typeobject.h>
+#include "shim/cpython/since_3_12.h"
 
-#define HC_HAS_TYPE_PARAMETERS 1
+#include <internal/pycore_opcode.h>
 
 static inline const hc_frame *hc_frame_top(PyThreadState *thread)
 {
@@ -23,38 +21,14 @@ static inline int hc_frame_at(const hc_frame *f)
     return _PyInterpreterFrame_LASTI(f);
 }
 
-static inline bool hc_op_loads_attribute(int op)
-{
-    return op == LOAD_ATTR;
-}
-
-/* The lowest bits of LOAD_ATTR (1) and LOAD_SUPER_ATTR (2) say how the attribute is called. */
-static inline int hc_op_attribute(int op, int arg)
-{
-    return op == LOAD_ATTR ? arg >> 1 : op == LOAD_SUPER_ATTR ? arg >> 2 : op == IMPORT_FROM ? arg : -1;
-}
-
-static inline bool hc_op_imports_all(int op, int arg)
-{
-    return op == CALL_INTRINSIC_1 && arg == INTRINSIC_IMPORT_STAR;
-}
-
 static inline void hc_code_set_counter(PyCodeObject *code, Py_ssize_t at, int value)
 {
     _PyCode_CODE(code)[at].cache = adaptive_counter_bits((uint16_t)value, ADAPTIVE_WARMUP_BACKOFF);
 }
 
-static inline PyObject *hc_type_dict(PyTypeObject *type)
+static inline void hc_fork_take_import_lock(void)
 {
-    return _PyType_GetDict(type); /* types of the interpreter have no tp_dict */
+    /* PyOS_AfterFork_Child makes the lock anew, and releases only one that is held */
 }
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the member is kept up to date until 3.13 */
-static inline uint64_t hc_dict_tag(PyObject *dict)
-{
-    return ((PyDictObject *)dict)->ma_version_tag;
-}
-#pragma GCC diagnostic pop
 
 #endif

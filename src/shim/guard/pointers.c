@@ -8,7 +8,7 @@
 
 static bool interfaces, numbers; /* uses of __array_interface__, and of ints as pointers, are checked */
 
-/* ---- two functions of libpython ---- */
+/* ---- functions of libpython ---- */
 
 void hc_pointers_guard(void)
 {
@@ -17,13 +17,32 @@ void hc_pointers_guard(void)
 }
 
 /* numpy reads "typestr" first, and runs no Python code before it has read the other items. */
+static int judge_item(PyObject *dict, const char *key)
+{
+    bool judged = interfaces && strcmp(key, "typestr") == 0 && PyDict_Check(dict);
+    return judged ? hc_strides_judge(dict) : 0;
+}
+
+/* This is how numpy 1 reads an item. */
 PyObject *_PyDict_GetItemStringWithError(PyObject *dict, const char *key)
 {
-    if (interfaces && strcmp(key, "typestr") == 0 && PyDict_Check(dict) && hc_strides_judge(dict) < 0)
+    if (judge_item(dict, key) < 0)
         return NULL;
     hc_autopy *text = PyUnicode_FromString(key);
     return text ? PyDict_GetItemWithError(dict, text) : NULL;
 }
+
+#if PY_VERSION_HEX >= 0x030d0000
+/* And this is how numpy 2 does, where the interpreter has it. */
+int PyDict_GetItemStringRef(PyObject *dict, const char *key, PyObject **result)
+{
+    *result = NULL;
+    if (judge_item(dict, key) < 0)
+        return -1;
+    hc_autopy *text = PyUnicode_FromString(key);
+    return text ? PyDict_GetItemRef(dict, text, result) : -1;
+}
+#endif
 
 static int judge_number(void)
 {

@@ -195,9 +195,17 @@ static bool has_plain_keys(PyObject *interface)
     return true;
 }
 
+/* The array that as_strided was called with, borrowed; NULL: it did not ask. numpy 2 has the function in a
+ * file of its own. */
+static PyObject *strided_array(void)
+{
+    PyObject *array = hc_caller_first_local("/numpy/lib/stride_tricks.py", "as_strided");
+    return array ? array : hc_caller_first_local("/numpy/lib/_stride_tricks_impl.py", "as_strided");
+}
+
 int hc_strides_judge(PyObject *interface)
 {
-    PyObject *array = hc_caller_first_local("/numpy/lib/stride_tricks.py", "as_strided"); /* borrowed */
+    PyObject *array = strided_array(); /* borrowed */
     bool strided = array && is_array(array);
     if (has_plain_keys(interface) && (strided ? is_within(array, interface) : is_held(interface)))
         return 0;

@@ -104,8 +104,8 @@ def character(line, byte):
 def fold_libraries(exception, summary):
     """Replace the stacks of an exception and of those behind it by stacks that print frames of libraries in one line."""
     class Folded(summary):
-        def format(self):
-            return list(folded_lines(self, summary))
+        def format(self, **style):  # Python 3.13 says whether there are colours
+            return list(folded_lines(self, summary, style))
     seen, todo = set(), [exception]
     while todo and len(seen) < CHAINED:
         each = todo.pop()
@@ -115,7 +115,7 @@ def fold_libraries(exception, summary):
             todo += [each.__cause__, each.__context__, *(each.exceptions or ())]
 
 
-def folded_lines(stack, summary):
+def folded_lines(stack, summary, style):
     run = []
     for frame in [*stack, None]:
         if run and (frame is None or (library(frame.filename) is None) != (library(run[0].filename) is None)):
@@ -124,7 +124,7 @@ def folded_lines(stack, summary):
                 more = ", ..." if len(names) > 3 else ""
                 yield f"  ... {len(run)} frames of {', '.join(names[:3])}{more} ...\n"
             else:
-                yield from summary.from_list(run).format()
+                yield from summary.from_list(run).format(**style)
             run = []
         run.append(frame)
 

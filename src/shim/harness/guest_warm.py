@@ -111,7 +111,7 @@ def renew_ssl(module):
 
 def renew_logging(logging):
     import time
-    logging._startTime = time.time()
+    logging._startTime = (time.time_ns if isinstance(logging._startTime, int) else time.time)()  # nanoseconds since Python 3.13
 
 
 def renew_multiprocessing(process):

@@ -2,6 +2,6 @@
 # effect: run
 import typing
 try:
-    typing.ForwardRef("__import__('os').system('cat @SECRET@')")._evaluate({}, {}, frozenset())
+    typing.ForwardRef("__import__('os').system('cat @SECRET@')")._evaluate({}, {}, recursive_guard=frozenset())
 except TypeError:
     pass

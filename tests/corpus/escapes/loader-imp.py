@@ -1,5 +1,6 @@
 # The old imp module.
 # effect: run
+# until: 3.11
 import warnings
 warnings.simplefilter("ignore")
 import imp

@@ -1,4 +1,4 @@
-# codecs keeps builtins.
+# So does codecs.
 # effect: run
 import codecs
-codecs.builtins.exec("import os; os.system('cat @SECRET@')")
+codecs.builtins.__import__("os").system("cat @SECRET@")

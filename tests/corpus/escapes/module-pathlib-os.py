@@ -1,4 +1,4 @@
 # So does pathlib.
 # effect: run
 import pathlib
-pathlib.os.system("cat @SECRET@")
+getattr(pathlib, "_local", pathlib).os.system("cat @SECRET@")

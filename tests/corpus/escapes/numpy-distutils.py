@@ -1,5 +1,6 @@
 # numpy.distutils runs commands.
 # effect: run
+# until: 3.11
 # tree: scientific
 import warnings
 warnings.simplefilter("ignore")

@@ -2,4 +2,4 @@
 # effect: run
 # tree: scientific
 import numpy
-numpy.lib.npyio.os.system("cat @SECRET@")
+getattr(numpy.lib, "_npyio_impl", numpy.lib.npyio).os.system("cat @SECRET@")

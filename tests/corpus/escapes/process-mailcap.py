@@ -1,5 +1,6 @@
 # mailcap's test field is a shell command.
 # effect: run
+# until: 3.12
 import warnings
 warnings.simplefilter("ignore")
 import mailcap

@@ -2,4 +2,4 @@
 # effect: run
 import inspect
 import pathlib
-inspect.getmodule(pathlib.Path.cwd().exists).os.system("cat @SECRET@")
+inspect.getmodule(pathlib.Path.stat).os.system("cat @SECRET@")

@@ -1,0 +1,4 @@
+# So does fnmatch.
+# effect: run
+import fnmatch
+fnmatch.os.system("cat @SECRET@")
