@@ -111,6 +111,7 @@ static int start_job(struct hc_batch_front *f, struct hc_worker *h, struct hc_er
     if (hc_folder_note(&f->folder, &e, NULL, 0, NULL, err) < 0)
         return -1;
     memmove(f->claims, f->claims + 1, --f->claim_count * sizeof *f->claims);
+    c.task.more = f->claim_count > 0 || !f->input_ended;
     h->claim = c;
     h->busy = true;
     h->idle = false;

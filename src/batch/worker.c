@@ -189,11 +189,11 @@ static int write_manifest(struct item *it, struct hc_run *run, struct hc_manifes
     return rc;
 }
 
-/* Assume that many jobs are like the first: start a zygote before running it. */
+/* Assume that many jobs are like the first: start a zygote before running it, unless it is the only one. */
 static void start_first_zygote(struct run_tasks *w, const struct item *it)
 {
     struct hc_warm_use use;
-    if (w->begun)
+    if (w->begun || !it->task->more)
         return;
     w->begun = true;
     w->warm.rules.wanted = 1;

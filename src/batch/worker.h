@@ -12,6 +12,7 @@ struct hc_batch_task {
     int64_t line, attempt;    /* number of the line, from 1; number of the attempt, from 1 */
     char job_id[HC_BATCH_ID]; /* the job's ID, as the front has chosen it */
     bool again;               /* an earlier attempt may have left results */
+    bool more;                /* more lines wait, or may come */
 };
 
 /* Worker to front: it is ready, or a job has ended. Then with a descriptor: a memfd with the result's
