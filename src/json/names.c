@@ -45,23 +45,27 @@ bool hc_is_identifier(const char *text)
     return true;
 }
 
-/* Can the character, which is not ASCII, stand in a name? Not exactly Python's rule, for which tables of
- * Unicode would be needed: Latin-1 signs, punctuation, formats, symbols, private and unassigned planes are
- * left out, so that no name changes how a line is shown. */
+/* Can the character, which is not ASCII, stand in a name? Letters of scripts that are written from left to
+ * right, without those that Python reads as others (NFKC) or joins with the next one: so a name is one
+ * spelling, that of the program, and no name changes how a line is shown. */
 static bool is_name_character(uint32_t c)
 {
     static const struct {
         uint32_t first, last;
-    } none[] = {
-        {0x80, 0xa9},     {0xab, 0xb4},       {0xb6, 0xb6},        {0xb8, 0xb9},     {0xbb, 0xbf},
-        {0x61c, 0x61c},   {0x180e, 0x180e},   {0x2000, 0x2070},    {0x2190, 0x2bff}, {0x2e00, 0x2fff},
-        {0x3000, 0x3004}, {0x3008, 0x3020},   {0xd800, 0xf8ff},    {0xfe00, 0xfe1f}, {0xfeff, 0xfeff},
-        {0xfff0, 0xffff}, {0x1f000, 0x1faff}, {0xe0000, 0x10ffff},
+    } letters[] = {
+        {0xc0, 0xd6},     {0xd8, 0xf6},     {0xf8, 0x131},      {0x134, 0x13e},   {0x141, 0x148},
+        {0x14a, 0x17e}, /* Latin */
+        {0x180, 0x1c3},   {0x1cd, 0x1f0},   {0x1f4, 0x24f},     {0x1e00, 0x1e99}, {0x1ea0, 0x1ef9},
+        {0x386, 0x386},   {0x388, 0x38a},   {0x38c, 0x38c},     {0x38e, 0x3a1},   {0x3a3, 0x3ce}, /* Greek */
+        {0x400, 0x481},   {0x48a, 0x52f},                                         /* Cyrillic */
+        {0x531, 0x556},   {0x561, 0x586},   {0x10d0, 0x10fa},                     /* Armenian, Georgian */
+        {0x3005, 0x3007}, {0x3041, 0x3096}, {0x30a1, 0x30fa},   {0x30fc, 0x30fc}, /* Japanese */
+        {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0x20000, 0x2a6df}, {0xac00, 0xd7a3}, /* Chinese, Korean */
     };
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        if (c >= none[i].first && c <= none[i].last)
-            return false;
-    return true;
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (c >= letters[i].first && c <= letters[i].last)
+            return true;
+    return false;
 }
 
 bool hc_is_variable(const char *text)

@@ -9,8 +9,8 @@
 
 bool hc_is_word(const char *text);       /* [A-Za-z_][A-Za-z0-9_]* */
 bool hc_is_identifier(const char *text); /* a word, no Python keyword, no underscore in front */
-/* A name for a variable of a program: not only ASCII, with at most one underscore in front, no keyword, at
- * most HC_VARIABLE bytes. */
+/* A name for a variable of a program, in ASCII and in letters of some other scripts, such that Python reads
+ * it as it is written; with at most one underscore in front, no keyword, at most HC_VARIABLE bytes. */
 bool hc_is_variable(const char *text);
 bool hc_is_id(const char *text, size_t max); /* 1 to `max` of [A-Za-z0-9._-], not beginning with '.' */
 

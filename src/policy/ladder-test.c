@@ -59,6 +59,12 @@ static void a_program_gets_the_lowest_rung_that_has_all_it_names(void **state)
         if (hc_ladder_rung(rules, rows[i].text, strlen(rows[i].text)) != rows[i].rung)
             fail_msg("%s: not rung %zu", rows[i].text, rows[i].rung);
     assert_int_equal(hc_ladder_rung(rules, "import numpy", 6), 0); /* its length counts, not its NUL */
+    char *comment = malloc(65537);
+    assert_non_null(comment);
+    memset(comment, '#', 65537);
+    assert_int_equal(hc_ladder_rung(rules, comment, 65536), 0);
+    assert_int_equal(hc_ladder_rung(rules, comment, 65537), 2);
+    free(comment);
     cJSON_Delete(rules);
 }
 

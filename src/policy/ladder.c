@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define MAX_NAME 64 /* most bytes of a name that is looked at, with its NUL; longer ones are cut */
+#define MAX_READ 65536 /* most bytes of a program that are read; a longer one may need all modules */
+#define MAX_NAME 64    /* most bytes of a name that is looked at, with its NUL; longer ones are cut */
 
 /* ---- modules ---- */
 
@@ -172,7 +173,7 @@ static bool has_prelude(const cJSON *rules)
 size_t hc_ladder_rung(const cJSON *rules, const char *code, size_t len)
 {
     struct reading r = {.ladder = ladder_of(rules), .top = hc_ladder_height(rules) - 1};
-    if (has_prelude(rules))
+    if (has_prelude(rules) || len > MAX_READ)
         return r.top;
     for (size_t at = 0; at < len && r.rung < r.top;) {
         char word[MAX_NAME];

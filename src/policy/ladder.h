@@ -16,7 +16,8 @@ size_t hc_ladder_height(const cJSON *rules);
 
 /* The rung for a program of `len` bytes, from 0 on: the highest of those whose imports or words it names. The
  * top one if it imports a module that is neither in the ladder nor in the standard library, as that module
- * may need any of them, or if the policy's prelude binds names or has code. */
+ * may need any of them, if the program is longer than 64 KiB, or if the policy's prelude binds names or has
+ * code. */
 size_t hc_ladder_rung(const cJSON *rules, const char *code, size_t len);
 
 /* Does the interpreter of this rung load anything before its jobs come? */

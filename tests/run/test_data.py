@@ -235,7 +235,10 @@ def test_names_in_any_letters(base_tree, here):
     assert result.stdout == "text\n" and result.manifest["guest"]["returned"]["сумма"]["json"] == 3, result
 
 
-@pytest.mark.parametrize("name", ["__x", "class", "a b", "1数", "a\u202eb", "a\u2028b", "a\ufeff", "a\x85", "a-b", "", "数" * 22])
+@pytest.mark.parametrize("name", ["__x", "class", "a b", "1数", "a\u202eb", "a\u2028b", "a\ufeff", "a\x85", "a-b", "", "数" * 22,
+                                  # What Python reads as another name, or nobody can see or read in order.
+                                  "\uff3f\uff3fname\uff3f\uff3f", "\ufe4f\ufe4fx", "\uff49\uff46", "\ufb01t", "e\u0301", "\u3164", "a\u0600", "\u05d0",
+                                  "a\U0001d173"])
 def test_names_of_no_variable(base_tree, name):
     result = cells.run("1", "--var", f"{name}=1")
     assert result.status == 64 and len(result.stderr.splitlines()) == 1, result

@@ -128,6 +128,15 @@ static struct hc_warm_zygote *find_unneeded(struct hc_warm *w, const struct hc_w
     return NULL;
 }
 
+/* Stop a zygote that another needs the place of. */
+static void evict(struct hc_warm *w, struct hc_warm_zygote *z)
+{
+    hc_info("a warm interpreter of policy \"%s\" that was last used %lld s ago gives way to another "
+            "(warm.memory)",
+            z->cached->policy.name, (long long)(hc_mono_ms() - z->last) / 1000);
+    stop_zygote(w, z, &w->counts.zygotes_evicted);
+}
+
 /* Make room for so many more bytes, for `newcomer` (NULL: for a cell), by dropping cells and stopping
  * zygotes. False: there is none. */
 static bool make_room(struct hc_warm *w, const struct hc_warm_zygote *newcomer, int64_t bytes)
@@ -138,18 +147,15 @@ static bool make_room(struct hc_warm *w, const struct hc_warm_zygote *newcomer, 
         struct hc_warm_zygote *z = find_unneeded(w, newcomer);
         if (!z)
             return false;
-        hc_info("a warm interpreter of policy \"%s\" that was last used %lld s ago gives way to another "
-                "(warm.memory)",
-                z->cached->policy.name, (long long)(hc_mono_ms() - z->last) / 1000);
-        stop_zygote(w, z, &w->counts.zygotes_evicted);
+        evict(w, z);
     }
     return true;
 }
 
 /* ---- rows ---- */
 
-/* The row of this key and rung, or else a free one or the least recently used one that has no zygote. NULL:
- * all have one. */
+/* The row of this key and rung, or else a free one, the least recently used one that has no zygote, or that
+ * of a zygote that is not in use and is stopped. NULL: all are in use. */
 static struct hc_warm_zygote *find_zygote(struct hc_warm *w, const char *key, size_t rung)
 {
     struct hc_warm_zygote *found = NULL;
@@ -160,6 +166,8 @@ static struct hc_warm_zygote *find_zygote(struct hc_warm *w, const char *key, si
         if (!z->zygote && (!found || z->last < found->last))
             found = z;
     }
+    if (!found && (found = find_unneeded(w, NULL)))
+        evict(w, found);
     if (!found)
         return NULL;
     *found = (struct hc_warm_zygote){.rung = rung};
