@@ -10,7 +10,7 @@
 
 /* A line whose job waits or runs. */
 struct hc_claim {
-    struct hc_batch_task task; /* for the worker */
+    struct hc_batch_task task; /* the message that the worker gets */
     int fd;                    /* memfd with the line's text; owned */
     uint64_t sync;             /* the job may start when folder.synced reaches this number */
 };
@@ -69,14 +69,16 @@ int hc_batch_front_claim_again(struct hc_batch_front *f, struct hc_claim *claim,
 /* front_output.c: write the result of a line that has ended. `text` is the result with its newline. */
 int hc_batch_front_end(struct hc_batch_front *f, const struct hc_result *r, const char *text, size_t len,
                        struct hc_error *err);
-/* The same for a result without a manifest, which is printed here. */
+/* The same for a result without a manifest; this function makes its text from `r`. */
 int hc_batch_front_end_bare(struct hc_batch_front *f, const struct hc_result *r, struct hc_error *err);
 /* Note a line without a job, which has no result. */
 int hc_batch_front_end_blank(struct hc_batch_front *f, int64_t line, struct hc_error *err);
+/* With --ordered: allocate the ring and fill it with the results that wait in the journal. May this line,
+ * from 1, begin, or would its result be too far ahead of the next one? */
 int hc_order_start(struct hc_batch_front *f, struct hc_error *err);
 bool hc_order_has_room(const struct hc_batch_front *f, int64_t line);
 
-/* progress.c */
+/* progress.c: make the timer; show the progress on standard error, to be called when the timer fires. */
 int hc_progress_open(struct hc_batch_front *f, struct hc_error *err);
 void hc_progress_show(struct hc_batch_front *f);
 void hc_progress_hide(const struct hc_batch_front *f); /* before another line is printed */

@@ -1,4 +1,4 @@
-/* result.h - one line of results.jsonl, and the totals of all. */
+/* result.h - the result of one job, a line of results.jsonl, and the totals of all results. */
 #ifndef HC_BATCH_RESULT_H
 #define HC_BATCH_RESULT_H
 
@@ -19,8 +19,8 @@ enum hc_batch_status {
     HC_BATCH_STATUSES
 };
 
-const char *hc_batch_status_name(int status); /* of an enum hc_batch_status: "ok", ... */
-int hc_batch_status_of(const char *name);     /* -1: none */
+const char *hc_batch_status_name(int status); /* name of an enum hc_batch_status, "ok", ...; static */
+int hc_batch_status_of(const char *name);     /* the enum hc_batch_status of this name; -1: there is none */
 
 struct hc_result {
     int64_t line;             /* number of the job's line in the jobs file, from 1 */
