@@ -11,7 +11,8 @@
 #include <stdbool.h>
 
 struct hc_attack {
-    /* All texts are static; `about`: what it tries, a phrase; `group`: of attacks alike. */
+    /* Name of the attack; what it tries, a phrase; name of its group of similar attacks. All texts are
+     * static. */
     const char *name, *about, *group;
     const char *held; /* layers each of which alone stops the attack, separated by blanks */
     bool with_kit;    /* it uses what src/cell/doctor/attacks/kit.py defines */
@@ -30,9 +31,9 @@ enum hc_drill_verdict {
 const char *hc_drill_verdict_name(enum hc_drill_verdict v); /* "not tried", "held", "reached", "unclear" */
 
 struct hc_drill_result {
-    enum hc_drill_verdict verdict; /* on one attempt */
-    const char *by;                /* static: "guard", "seccomp", "limit", "kernel"; "" unless held */
-    char detail[256];              /* what was reached, or how it was refused */
+    enum hc_drill_verdict verdict; /* verdict on one attempt */
+    const char *by;   /* what stopped it: "guard", "seccomp", "limit", "kernel"; "" unless held; static */
+    char detail[256]; /* what was reached, or how it was refused */
 };
 
 struct hc_drill_row {
@@ -55,7 +56,9 @@ struct hc_drill {
     void (*each)(void *ctx, const struct hc_drill_row *row);      /* called after each attack */
     void (*layer)(void *ctx, const struct hc_drill_layer *layer); /* called for each layer at the end */
     void *ctx;                                                    /* for `each` and `layer`; borrowed */
-    int tried, held, unclear; /* filled: numbers of attempts, with and without guard, and of these results */
+    /* Filled: number of attempts (one with the guard and one without it are two); of these, HC_DRILL_HELD; of
+     * these, HC_DRILL_UNCLEAR. */
+    int tried, held, unclear;
 };
 
 /* Run the attacks. 0 when all were tried. -1: no cell of this policy can be made here, the drill was

@@ -19,7 +19,7 @@ enum hc_ground_kind {
     HC_GROUND_DIRECTORIES, /* a cell with directories of the host: one to read, and the copy of one */
     HC_GROUNDS
 };
-enum hc_ground_kind hc_ground_kind(const char *name);
+enum hc_ground_kind hc_ground_kind(const char *name); /* the kind of this name; HC_GROUNDS: there is none */
 
 struct hc_ground {
     enum hc_ground_kind kind; /* kind of cells that attacks of this ground get */
@@ -39,7 +39,8 @@ struct hc_range {
     bool forged;                 /* another run falsified the manifest of that run */
 };
 
-/* The caller calls hc_range_close in either case. */
+/* Make the decoys and the grounds for this drill, which is borrowed. The caller calls hc_range_close also
+ * after -1. */
 int hc_range_open(struct hc_range *g, struct hc_drill *d, struct hc_error *err);
 void hc_range_close(struct hc_range *g);
 

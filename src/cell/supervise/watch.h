@@ -36,7 +36,7 @@ size_t hc_watch_below(pid_t pid, pid_t *out, size_t max);
  * unknown. */
 int64_t hc_watch_oom_kills(void);
 
-/* Bytes and inodes in use on the file system of an open directory; 0: unknown. */
+/* Bytes in use, and number of inodes in use, on the file system of an open directory; 0: unknown. */
 int64_t hc_watch_fs_bytes(int dir_fd);
 int64_t hc_watch_fs_files(int dir_fd);
 

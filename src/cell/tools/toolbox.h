@@ -92,15 +92,15 @@ void hc_tool_release(struct hc_toolbox *tb, struct slot *s);
 
 /* Send the cell the answers that wait, as far as it takes them. True: some are left. */
 bool hc_tool_send_answers(struct hc_toolbox *tb, int control_fd);
-void hc_tool_drop_answers(struct hc_toolbox *tb);
+void hc_tool_drop_answers(struct hc_toolbox *tb); /* frees these answers without sending them */
 
-/* Have the epoll set watch it no longer; fd -1 is fine. */
+/* Have the epoll set watch `fd` no longer; -1 is fine. */
 void hc_tool_unwatch(const struct hc_toolbox *tb, int fd);
 
 /* ---- tool_run.c ---- */
 
-/* Have the epoll set watch it for `events`; `source`: a slot's number, CLIENT_SOURCE or TIMER_SOURCE. -1 with
- * errno. */
+/* Have the epoll set watch `fd` for `events` (EPOLL*); `source`: a slot's number, CLIENT_SOURCE or
+ * TIMER_SOURCE. -1 with errno. */
 int hc_tool_watch(const struct hc_toolbox *tb, int fd, uint32_t events, uint32_t source);
 
 /* The number of slots in this phase. */
