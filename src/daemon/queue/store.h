@@ -38,7 +38,7 @@ void hc_store_list(struct hc_dispatch *d, const struct hc_ledger_filter *which, 
 
 void hc_store_forget(struct hc_dispatch *d, const struct hc_task *task); /* removes an ended job */
 
-/* Are there notes that should be written into the ledger now? And write them. */
+/* Are there notes that should be written into the ledger now? Write them. */
 bool hc_store_due(const struct hc_dispatch *d);
 void hc_store_write(struct hc_dispatch *d);
 
