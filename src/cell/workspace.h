@@ -66,12 +66,11 @@ struct hc_applying {
     const struct hc_changes *of; /* the changes; borrowed */
     /* Called for each change that cannot be applied, with its path and the reason, a phrase. */
     void (*conflict)(void *ctx, const char *path, const char *why);
-    void *ctx;         /* first argument of conflict; borrowed */
-    int64_t conflicts; /* number of calls of `conflict` */
-    int64_t applied,
-        already;          /* number of changes that were applied; of those that the directory had already */
-    struct hc_seen *seen; /* what the check has found at the path of each change, by its index; owned */
-    char stage_name[40];  /* name in host_fd of the directory that new contents are first written to */
+    void *ctx;                /* first argument of conflict; borrowed */
+    int64_t conflicts;        /* number of calls of `conflict` */
+    int64_t applied, already; /* number of changes that were applied; that were there already */
+    struct hc_seen *seen;     /* what the check has found at the path of each change, by its index; owned */
+    char stage_name[40];      /* name in host_fd of the directory that new contents are first written to */
 };
 
 /* Check for each changed path that the directory still has there what was copied, or already has what the

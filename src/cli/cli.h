@@ -28,8 +28,7 @@ int hc_cmd_verify(int argc, char **argv);
 int hc_cmd_workspace(int argc, char **argv);
 int hc_cmd_report(int argc, char **argv);
 int hc_cmd_jobs(int argc, char **argv);
-int hc_cmd_order(int argc,
-                 char **argv); /* five commands: argv[0] is cancel, hold, release, drain or resume */
+int hc_cmd_order(int argc, char **argv); /* argv[0]: cancel, hold, release, drain or resume */
 int hc_cmd_usage(int argc, char **argv);
 int hc_cmd_doctor(int argc, char **argv);
 int hc_cmd_clean(int argc, char **argv);

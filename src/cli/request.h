@@ -23,10 +23,10 @@ struct hc_request {
     bool serve; /* set by the caller, with `live`: options for these programs are collected in `given` */
     struct hc_job job;       /* what the command line and the spec ask for */
     struct hc_policy policy; /* effective, with the job's options and tools; owned */
-    struct hc_buf key,
-        code;         /* key that signs manifests, empty: there is none; program while it is read; owned */
-    const char *file; /* the program's name for messages */
-    const char *spec; /* path of the spec; NULL: none */
+    /* Key that signs manifests, empty: none; the program while it is read; owned. */
+    struct hc_buf key, code;
+    const char *file;     /* the program's name for messages */
+    const char *spec;     /* path of the spec; NULL: none */
     char *session, *step; /* names of the directories; owned; NULL: none. The job's output directory is the
                              step's already */
     int session_fd; /* descriptor with the lock on the session until the job has ended; owned; -1: none */

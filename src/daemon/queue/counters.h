@@ -32,8 +32,9 @@ struct hc_counters {
 
 /* Add a duration in microseconds. A negative one is not counted: the phase was not reached. */
 void hc_histogram_add(struct hc_histogram *h, int64_t us);
-void hc_counters_add_job(struct hc_counters *c,
-                         const struct hc_outcome *o); /* counts a job with a manifest */
+
+/* Count a job that has a manifest. */
+void hc_counters_add_job(struct hc_counters *c, const struct hc_outcome *o);
 
 /* Add each number of `more` to that of `sum`. */
 void hc_warm_counts_add(struct hc_warm_counts *sum, const struct hc_warm_counts *more);

@@ -25,11 +25,8 @@ struct hc_queued {
     struct hc_queued *next, *previous; /* neighbours in the list of the tenant's waiting jobs */
     int64_t pushed;                    /* time of hc_queue_push, in the caller's ms; the caller may read it */
     double guessed;                    /* the job's cost in ms of a worker, as guessed when it began */
-    enum {
-        HC_NOT_QUEUED,
-        HC_WAITING,
-        HC_RUNNING
-    } at; /* the queue does not have it; it waits; it was popped */
+    /* The queue does not have the job; it waits; it was popped, and has not ended. */
+    enum { HC_NOT_QUEUED, HC_WAITING, HC_RUNNING } at;
 };
 
 struct hc_queue; /* opaque */

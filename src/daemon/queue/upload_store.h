@@ -20,10 +20,9 @@ struct hc_upload {
     char id[HC_JOB_ID];       /* ID of the upload */
     struct hc_tenant *tenant; /* tenant of the upload, whose stored_bytes include its bytes; borrowed */
     int64_t bytes;            /* bytes of its content that were received so far */
-    int64_t created,
-        used;      /* time when it was made; when a part came or a request named it last; ms since 1970 */
-    bool finished; /* the upload is complete, and jobs may name it */
-    bool leaving;  /* the upload was removed, and its file is there only because a cell still has it */
+    int64_t created, used;    /* when it was made; when a part came or a request named it; ms since 1970 */
+    bool finished;            /* the upload is complete, and jobs may name it */
+    bool leaving; /* the upload was removed, and its file is there only because a cell still has it */
     char sha256[HC_SHA256_HEX]; /* SHA-256 of its content; "": not finished, or finished by an earlier daemon
                                  */
     crypto_hash_sha256_state hash; /* SHA-256 of the bytes so far */

@@ -34,8 +34,7 @@ struct hc_front_session {
     int64_t
         left_out[HC_BOUNDED_EVENTS]; /* events of the current request that its task does not get, by kind */
     struct hc_watch channel;         /* channel to its process; reports the end of the process; owned */
-    struct hc_watch
-        stream; /* socket to its process: lines of JSON, both ways; closed if it sends too much; owned */
+    struct hc_watch stream; /* socket to its process for lines of JSON; closed if it sends too much; owned */
     struct hc_tool_link tools; /* link for calls of tools to its process */
     int cancel_fd;    /* end of a socket pair, owned: closing it ends the session, whose process has the other
                          end */
