@@ -16,8 +16,9 @@ struct hc_child {
     int64_t kill_ms;
 };
 
-/* Start `command` with the server's options and then those of `more`, which ends with NULL. Its
- * descriptors 0 to 3 are `fds`, which stay the caller's, but for 2, its standard error; 3 may be -1: none. */
+/* Start `command` with the server's options and then those of `more`, which ends with NULL. The child gets
+ * fds[0], fds[1] and fds[3] (-1: none) under these numbers; they stay the caller's. Its standard error is
+ * c->err_fd, and fds[2] is not used. */
 int hc_child_start(struct hc_child *c, const struct hc_mcp_config *config, const char *command,
                    const char *const *more, const int fds[4], struct hc_error *err);
 
