@@ -16,10 +16,11 @@
 /* An argument that is a path on the host. The launcher checks it before the tool is called. */
 struct hc_tool_path {
     char *argument; /* name of the argument; owned, as are the other texts */
-    char *mode;   /* name of the argument that says how the tool opens the path: only a path to be written has
-                   * to be   below the directories. NULL: each path has to be */
-    char **below; /* directories: absolute, "~", "~/...", or relative to the launcher's current one; ends with
-                     NULL */
+    /* Name of the argument that says how the tool opens the path: only a path to be written has to be below
+     * the directories. NULL: each path has to be. */
+    char *mode;
+    /* The directories: absolute, "~", "~/...", or relative to the launcher's current one; ends with NULL. */
+    char **below;
 };
 
 struct hc_tool {
