@@ -31,7 +31,7 @@ enum hc_batch_where {
 };
 
 struct hc_batch {
-    const struct hc_batch_options *asked; /* borrowed */
+    const struct hc_batch_options *asked; /* options of the batch; borrowed */
     const struct hc_job *given;           /* options for all jobs from the command line; borrowed */
     const char *output_dir;               /* path of the batch's directory; borrowed */
     int cancel_fd;             /* a signalfd, which a signal that ends the batch makes readable; borrowed */

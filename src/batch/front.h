@@ -29,13 +29,13 @@ struct hc_order {
     int64_t next; /* hc_shard_index of the next result */
     struct {
         int64_t at; /* offset of the result in the journal */
-        size_t len; /* bytes; 0: the line has no result */
+        size_t len; /* bytes of the result; 0: the line has none */
         bool set;   /* the line has ended */
     } * ring;       /* by index, HC_BATCH_WINDOW of them; owned */
 };
 
 struct hc_batch_front {
-    struct hc_batch *batch;               /* borrowed */
+    struct hc_batch *batch;               /* the batch; borrowed */
     const struct hc_batch_options *asked; /* the options, with `jobs` and shards decided; borrowed */
     struct hc_folder folder;              /* the batch's directory */
     struct hc_reader reader;              /* reader of the jobs file */
@@ -46,7 +46,7 @@ struct hc_batch_front {
     int input, cancel_event; /* the jobs file; an eventfd, readable when workers must end their jobs; owned */
     const char *name;        /* name of the jobs file, for messages */
     int64_t input_bytes;     /* size of the jobs file in bytes; -1: unknown */
-    struct hc_worker *workers; /* owned */
+    struct hc_worker *workers; /* worker processes; owned */
     size_t worker_count;       /* number of `workers` */
     struct hc_claim *claims; /* queue of waiting lines, owned; it has room for two per worker, as jobs may be
                                 tried again */

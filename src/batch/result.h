@@ -62,7 +62,8 @@ struct hc_tally {
     int64_t wall_us, cpu_us, memory_peak, output_bytes;
     int64_t times[HC_TALLY_BUCKETS], timed; /* histogram of jobs by wall time in us; number of jobs in it */
     int worst;                              /* worst exit status of a job */
-    struct hc_tally_first invalid, launch_failed; /* of HC_BATCH_INVALID; of HC_BATCH_LAUNCH_FAILED */
+    /* First line that ended with HC_BATCH_INVALID; with HC_BATCH_LAUNCH_FAILED. */
+    struct hc_tally_first invalid, launch_failed;
 };
 
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r); /* adds one result to the totals */
