@@ -18,7 +18,7 @@
  * have. */
 struct hc_cgroup_parent {
     int fd;                     /* descriptor of the directory, owned */
-    char path[PATH_MAX];        /* its absolute path */
+    char path[PATH_MAX];        /* absolute path of the directory */
     bool memory, pids, cpu, io; /* the leaves have this controller */
 };
 
@@ -34,7 +34,7 @@ void hc_cgroup_parent_finish(struct hc_cgroup_parent *p);
  * tenant's own directory below it; the directory stays for as long as `p` or a leaf in it exists.
  * hc_cgroup_weigh changes the weight of a tenant's directory. (cgroup_tenant.c) */
 struct hc_share {
-    const char *tenant; /* borrowed; NULL: the job has no tenant */
+    const char *tenant; /* name of the tenant; borrowed; NULL: the job has none */
     int64_t weight;     /* share of the processors beside other tenants, 1 to 10000; unused without cpu */
 };
 int hc_cgroup_enter_tenant(struct hc_cgroup_parent *p, const struct hc_share *share, struct hc_error *err);

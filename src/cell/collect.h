@@ -13,8 +13,8 @@
 
 /* The directory for a job's results. It is made and opened when the first file is written. */
 struct hc_dest {
-    char path[PATH_MAX]; /* its path: as the user named it, hotcell-output/JOB_ID, or a temporary one */
-    bool else_temporary; /* if the default directory cannot be had, take a temporary one */
+    char path[PATH_MAX];        /* path: as the user named it, hotcell-output/JOB_ID, or a temporary one */
+    bool else_temporary;        /* if the default directory cannot be had, take a temporary one */
     char temporary_reason[256]; /* why the directory is a temporary one; empty: it is not temporary */
     int at;      /* directory that a relative default path starts from, borrowed; 0: the current directory */
     bool named;  /* the user named the directory; else it is the default one, which must belong to us */
@@ -75,8 +75,8 @@ struct hc_collect {
     bool (*was_there)(const void *ctx, const char *path, const struct stat *st);
     const void *ctx;                    /* first argument of was_there; borrowed */
     const struct hc_policy *policy;     /* the effective policy; borrowed */
-    const struct hc_figure_list *drawn; /* borrowed: the files that are figures; all others are plain files */
-    struct hc_manifest *manifest;       /* borrowed; figures, files and skipped are filled */
+    const struct hc_figure_list *drawn; /* files that are figures; all others are plain files; borrowed */
+    struct hc_manifest *manifest;       /* gets figures, files and skipped files; borrowed */
     enum hc_collected ended;            /* filled: what ended the collection */
     bool reserved_name_left; /* filled: bind mode, a guest's file with a name of hotcell's own could not be
                                 renamed */

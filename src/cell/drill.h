@@ -15,7 +15,7 @@ struct hc_attack {
      * static. */
     const char *name, *about, *group;
     const char *held; /* layers each of which alone stops the attack, separated by blanks */
-    bool with_kit;    /* it uses what src/cell/doctor/attacks/kit.py defines */
+    bool with_kit;    /* the program uses what src/cell/doctor/attacks/kit.py defines */
     const char *cell; /* needed kind of cell (drill_range.h); empty: the policy's own */
     const char *text; /* the program, in Python */
 };
@@ -37,8 +37,8 @@ struct hc_drill_result {
 };
 
 struct hc_drill_row {
-    const struct hc_attack *attack;          /* static */
-    struct hc_drill_result as_is, unguarded; /* under the policy as it is; without its guard */
+    const struct hc_attack *attack;          /* the attack that was tried; static */
+    struct hc_drill_result as_is, unguarded; /* result under the policy as it is; without its guard */
 };
 
 /* A layer of the attacked cells, and how many attacks it stops. */
@@ -49,7 +49,7 @@ struct hc_drill_layer {
 };
 
 struct hc_drill {
-    const struct hc_policy *policy; /* borrowed */
+    const struct hc_policy *policy; /* policy of the attacked cells; borrowed */
     const char *only;               /* name of the one attack to try; NULL: all. Borrowed */
     bool warm;                      /* attack from warm cells, which are copies of a zygote */
     int cancel_fd;                  /* readable: stop; borrowed; -1: none */

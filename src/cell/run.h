@@ -14,8 +14,8 @@
 struct hc_parked;
 
 struct hc_run {
-    const struct hc_job *job;       /* borrowed */
-    const struct hc_policy *policy; /* effective: the job's overrides applied. Borrowed */
+    const struct hc_job *job;       /* the job; borrowed */
+    const struct hc_policy *policy; /* the effective policy, with the job's overrides; borrowed */
     int pass_stdout, pass_stderr; /* also write the guest's output to these as it comes, borrowed; -1: it goes
                                      only into the manifest */
     int cancel_fd;                /* readable: end the job; borrowed. -1: none */

@@ -20,7 +20,7 @@
 
 /* The stamps of one tree, mapped. */
 struct hc_stamps {
-    const struct hc_tree *tree; /* borrowed */
+    const struct hc_tree *tree; /* the tree; borrowed */
     const void *map;            /* the stamps' file, owned; NULL: there are no usable stamps */
     /* Bytes of the map; number of stamps: those of files that every run reads come first. */
     size_t size, count;

@@ -27,7 +27,7 @@ struct hc_warm_zygote {
     char key[HC_SHA256_HEX];         /* hc_cached_policy.zygote_key; "": the row is free */
     size_t rung;                     /* rung of the policy's ladder */
     struct hc_cached_policy *cached; /* the zygote's policy, a counted reference; NULL: not started */
-    struct hc_zygote *zygote;        /* owned; NULL: not started */
+    struct hc_zygote *zygote;        /* the interpreter's process; owned; NULL: not started */
     int64_t asked, last; /* number of jobs that asked for it; when the last one did (hc_mono_ms) */
     int64_t started;     /* when the zygote was started (hc_mono_ms) */
     int failures;        /* failed attempts to make a zygote or cell, in a row */
@@ -41,7 +41,7 @@ struct hc_warm_slot {
     char tenant[72];         /* name of the jobs' tenant; "": none */
     int64_t weight;          /* weight of the tenant, as in struct hc_share */
     size_t zygote;           /* index in hc_warm.zygotes of the zygote that makes its cells */
-    struct hc_parked cell;   /* owned; the cell that waits, if any */
+    struct hc_parked cell;   /* the cell that waits, pid 0: none; owned */
     int64_t last;            /* when a job last asked for this slot (hc_mono_ms) */
 };
 
@@ -63,6 +63,7 @@ struct hc_warm {
     struct hc_warm_counts counts;                   /* counts of this worker */
 };
 
+/* Begin without zygotes and cells; the rules are copied. */
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 
 /* The cell of one job. */

@@ -20,7 +20,7 @@ struct hc_original {
 };
 
 struct hc_originals {
-    struct hc_original *list; /* owned; sorted by path */
+    struct hc_original *list; /* the entries, sorted by path; owned */
     size_t count, room;       /* used entries of `list`; entries that there is room for */
 };
 

@@ -25,7 +25,7 @@ struct hc_launch {
     struct hc_run *run;    /* the job, its policy and its destinations; borrowed */
     struct hc_manifest *m; /* gets what the launcher finds out; borrowed */
     struct hc_plan plan;   /* mounts, policy and descriptors for the process that makes the cell; owned */
-    struct hc_redactor *redactor; /* owned; NULL: nothing is redacted */
+    struct hc_redactor *redactor; /* redactor of the policy; owned; NULL: nothing is redacted */
     struct hc_tree tree;          /* the cell's root; owned; root_fd -1: not open */
     struct hc_ids ids;            /* the cell's ids on the host; owned */
     struct hc_ids block; /* block of uids of a zygote as root: the first of the ids for its cells; owned */

@@ -40,9 +40,9 @@ struct hc_parked {
     struct hc_facts facts; /* facts that the first process has sent about itself */
     struct hc_namespaces
         namespaces;         /* namespaces of the first process, read when it was made; it cannot leave them */
-    int fds[HC_PARKED_FDS]; /* owned; -1: not open */
-    struct hc_cgroup cgroup; /* owned, fd -1: none; its limits were set before the cell was in it */
-    bool io;                 /* the cgroup has limits of io */
+    int fds[HC_PARKED_FDS]; /* descriptors of the cell, by enum hc_parked_fd; owned; -1: not open */
+    struct hc_cgroup cgroup; /* cgroup of the cell, with all limits set; owned; fd -1: none */
+    bool io;                 /* the cgroup has the io.* limits (hc_cgroup_asks_io) */
     bool prepared;           /* hc_parked_prepare was called */
     char no_cgroup[200];     /* why the cell has no cgroup, for messages; empty: it has one */
 };

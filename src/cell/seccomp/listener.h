@@ -1,5 +1,5 @@
-/* listener.h - the launcher's end of the reporting filter: the kernel asks about each call that it refuses.
- */
+/* listener.h - the launcher's end of the reporting filter, on which the kernel asks about each call that the
+ * filter refuses. */
 #ifndef HC_CELL_SECCOMP_LISTENER_H
 #define HC_CELL_SECCOMP_LISTENER_H
 

@@ -11,7 +11,7 @@
 /* A process of the cell that is the interpreter, or a copy of it. */
 struct hc_process {
     pid_t pid, cell_pid; /* on the host and inside the cell; 0: there is no process */
-    int pidfd;           /* owned; -1: there is no process */
+    int pidfd;           /* pidfd of the process; owned; -1: there is no process */
     bool serving;        /* the process waits for a request already, so it need not be told to take over */
     bool touched; /* it, or the process that it is a copy of, was given a program: it may be under the guest's
                      control */

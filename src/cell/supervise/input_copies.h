@@ -19,7 +19,7 @@ struct hc_input_copy {
 #define HC_INPUT_COPIES 1024 /* most copies that are noted: a file beyond them counts as the program's */
 
 struct hc_input_copies {
-    struct hc_input_copy *list; /* owned */
+    struct hc_input_copy *list; /* the copies; owned */
     size_t count;               /* used entries of `list` */
 };
 

@@ -31,14 +31,14 @@ enum hc_occasion {
 
 /* A relay, and its descriptors that epoll watches. */
 struct hc_output_pipe {
-    struct hc_output_relay relay; /* owned */
-    enum hc_occasion on, on_pass; /* of read_fd; of write_fd */
+    struct hc_output_relay relay; /* relay of one output stream; owned */
+    enum hc_occasion on, on_pass; /* occasion that read_fd causes; that write_fd causes */
     int read_fd, write_fd;        /* descriptors that epoll watches now; -1: none */
 };
 
 struct hc_loop {
-    struct hc_supervisor *s;        /* borrowed */
-    int epoll;                      /* owned */
+    struct hc_supervisor *s;        /* the supervised cell; borrowed */
+    int epoll;                      /* epoll descriptor of the loop; owned */
     struct hc_output_pipe out, err; /* standard output; standard error */
     /* The control channel is not at its end; the status socket is not at its end; the cell has ended. */
     bool control_open, status_open, dead;

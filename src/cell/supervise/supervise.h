@@ -37,7 +37,7 @@ enum hc_warning { HC_WARNED_NOT, HC_WARNED_TIME, HC_WARNED_MEMORY }; /* none; Ti
 struct hc_supervisor {
     /* Given. Descriptors are borrowed. */
     const struct hc_policy *policy;     /* the effective policy, in a session that of the run; borrowed */
-    const struct hc_redactor *redactor; /* borrowed; NULL: output is shown as it comes */
+    const struct hc_redactor *redactor; /* redacts output; borrowed; NULL: output is shown as it comes */
     uid_t uid;                          /* the host uid of the cell's processes */
     struct hc_cgroup *cgroup;           /* the cell's cgroup; borrowed; its fd -1: there is none */
     pid_t pid;                 /* first process of the cell, our unreaped child unless it is adopted */
@@ -60,7 +60,7 @@ struct hc_supervisor {
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
      * Packets of other processes that hold the channel are ignored. */
     bool session;
-    pid_t run_pid, run_cell_pid; /* its pids on the host and inside the cell; 0: none yet */
+    pid_t run_pid, run_cell_pid; /* pid of that process on the host; inside the cell; 0: none yet */
     int run_pidfd;               /* pidfd of the process run_pid; borrowed */
     pid_t others[HC_OTHERS]; /* pids on the host of the cell's processes when run_pid was last told to make a
                                 copy */
@@ -73,7 +73,7 @@ struct hc_supervisor {
     struct hc_stream *out, *err; /* streams of the manifest, as are the next two; borrowed */
     struct hc_denials *denials;  /* gets refused calls and the guard's claims */
     struct hc_samples *samples;  /* gets samples of the cell's usage */
-    struct hc_learned *learned;  /* borrowed; NULL: this is no "policy learn" */
+    struct hc_learned *learned; /* gets the calls for "policy learn"; borrowed; NULL: they are not recorded */
     struct hc_listener listener; /* finished by the owner of this struct */
     struct hc_inbox inbox;       /* body: the rejection or the report */
     struct hc_buf checked;       /* body of HC_FRAME_CHECKED; empty: it did not come */

@@ -63,7 +63,7 @@ struct hc_toolbox {
     uint32_t client_id;           /* the last client_id used */
     bool client_waits;            /* epoll reports when the client's socket takes more calls */
     int64_t clock_ahead_ns;       /* hc_clock_ahead() at the job's start, in ns: for times in the log */
-    int epoll, timer;             /* owned; the timer fires at the next deadline */
+    int epoll, timer;             /* epoll descriptor; timer that fires at the next deadline; owned */
     uint32_t last_id;             /* highest id of a call from the cell so far */
     size_t held;                  /* bytes of the arguments in `slots` and of the answers that wait */
     bool stopped; /* the cell waits for no more answers: calls are neither started nor answered */

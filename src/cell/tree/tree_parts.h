@@ -8,7 +8,7 @@
 
 /* A list of texts. */
 struct hc_entries {
-    char **line;       /* owned, as is each line */
+    char **line;       /* the lines; the array and each line are owned */
     size_t count, cap; /* number of lines; lines that there is room for */
 };
 
