@@ -162,7 +162,7 @@ cJSON *hc_config_to_json(const struct hc_config *c);
 
 /* The tables of single values; `at` of a row is the offsetof in struct hc_config or in struct hc_quota. */
 struct hc_config_table {
-    const struct hc_option *rows; /* static */
+    const struct hc_option *rows; /* rows of the table; static */
     size_t count;                 /* number of `rows` */
 };
 extern const struct hc_config_table hc_config_options, hc_quota_options;

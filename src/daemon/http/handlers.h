@@ -30,7 +30,7 @@ int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, st
 void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, struct hc_buf *out);
 
 /* Answer with HTTP status `status`, the session and the result of its last run, or its manifest if it has
- * ended. Returns what the handler has to return, as do the next two functions. */
+ * ended. Returns what the handler has to return, as hc_stream_events and hc_reply_file do. */
 int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status);
 
 /* The form of events that the header Accept asks for: no events; lines of JSON; Server-Sent Events. */

@@ -15,7 +15,7 @@ struct hc_route;
 /* The origin of a connection, known before the client has named its tenant: a user of this host, or an
  * address. */
 struct hc_origin {
-    bool local; /* it came over a Unix socket */
+    bool local; /* the connection came over a Unix socket */
     uid_t uid;  /* local: uid of the client's process */
     bool v6;    /* the address of a TCP connection is IPv6 */
     /* Not local: the IPv4 address, or the first 8 bytes (the network) of the IPv6 address. */
@@ -77,12 +77,12 @@ struct hc_server {
     struct MHD_Daemon *daemon; /* libmicrohttpd's; owned */
     struct hc_watch watch;     /* watch of libmicrohttpd's own epoll set */
     struct hc_http *http;      /* borrowed */
-    bool local;                /* it is a Unix socket */
+    bool local;                /* the socket is a Unix socket */
 };
 
 struct hc_http {
-    struct hc_dispatch *dispatch;               /* borrowed */
-    struct hc_front_sessions *sessions;         /* borrowed */
+    struct hc_dispatch *dispatch;               /* the front's jobs; borrowed */
+    struct hc_front_sessions *sessions;         /* the front's sessions; borrowed */
     uid_t owner;                                /* uid of the user who started the daemon */
     struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
     size_t server_count;                        /* used entries of `servers` */

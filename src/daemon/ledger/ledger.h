@@ -17,11 +17,11 @@
 #include "daemon/process/states.h"
 #include "daemon/tenants/tenant.h"
 
-#define HC_LEDGER_FILE         "ledger.db" /* its path below the state directory */
-#define HC_MAX_IDEMPOTENCY_KEY 255         /* most bytes of a key */
+#define HC_LEDGER_FILE         "ledger.db" /* path of the ledger below the state directory */
+#define HC_MAX_IDEMPOTENCY_KEY 255         /* most bytes of an idempotency key */
 
 enum hc_job_state {
-    HC_JOB_ACCEPTED, /* it waits to be run */
+    HC_JOB_ACCEPTED, /* the job waits to be run */
     HC_JOB_RUNNING,  /* a worker has it */
     HC_JOB_DONE,     /* there is a manifest */
     HC_JOB_UNKNOWN,  /* the daemon ended while the job ran: its outcome is unknown, and it is not run again */
@@ -39,13 +39,13 @@ struct hc_ledger_job {
     const char *reason;                  /* why it has this status, one sentence */
     const char *key;                     /* idempotency key of the job */
     const char *body_sha256;             /* hash of the request that `key` stands for */
-    const char *spec;                    /* its request, JSON; dropped when the job is done */
+    const char *spec;                    /* request for the job, JSON; dropped when the job is done */
     size_t spec_len;                     /* bytes of `spec` */
     const char *manifest;                /* JSON; left out in lists */
     size_t manifest_len;                 /* bytes of `manifest` */
     int64_t attempts;                    /* how many times it was started */
-    int64_t accepted, started, finished; /* ms since 1970; 0: not yet */
-    struct hc_usage used;                /* what it used; 0 before the end */
+    int64_t accepted, started, finished; /* times of these events, in ms since 1970; 0: not yet */
+    struct hc_usage used;                /* what the job used; 0 before the end */
 };
 
 /* The state that clients see. */

@@ -39,7 +39,7 @@ enum hc_statement {
 struct hc_note;
 
 struct hc_ledger {
-    sqlite3 *db;                           /* owned */
+    sqlite3 *db;                           /* the open database; owned */
     char *path;                            /* path of the ledger; owned */
     int lock;                              /* descriptor of the lock file, owned; -1 for a reader */
     enum hc_ledger_mode mode;              /* as it was opened */
@@ -47,7 +47,7 @@ struct hc_ledger {
     sqlite3_stmt *row;                     /* the statement whose row the caller still reads; NULL: none */
     struct hc_note *notes, *last_note;     /* a list in the order of their coming, owned; NULL: none */
     size_t note_count, note_bytes;         /* number of notes; bytes that they take */
-    sqlite3_stmt *statements[HC_ST_COUNT]; /* owned; NULL: not prepared yet */
+    sqlite3_stmt *statements[HC_ST_COUNT]; /* prepared statements; owned; NULL: not prepared yet */
 };
 
 /* Return a statement for the caller to bind; borrowed. The row that the caller has read last (l->row) becomes

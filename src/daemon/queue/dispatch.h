@@ -27,14 +27,14 @@ struct hc_dispatch_worker {
 /* A policy, for comparisons with requests. */
 struct hc_dispatch_policy {
     char name[HC_TENANT_NAME]; /* as requests name the policy */
-    struct hc_policy policy;   /* its values, and of its rules the layers alone; owned */
+    struct hc_policy policy;   /* values of the policy, and of its rules the layers alone; owned */
 };
 
 struct hc_dispatch {
     int epoll;                  /* epoll descriptor of the whole front; borrowed */
     struct hc_config config;    /* the configuration in force; owned */
     int64_t configuration;      /* number of `config`: 1, and one more with each reload */
-    struct hc_tenants *tenants; /* owned */
+    struct hc_tenants *tenants; /* all tenants; owned */
     struct hc_queue *queue;     /* jobs that wait; owned */
     struct hc_tasks tasks;      /* jobs that have not ended, or could not be written into the ledger */
     struct hc_request_memory request_memory; /* memory that the requests of all tenants use */
@@ -43,7 +43,7 @@ struct hc_dispatch {
     size_t worker_count;                     /* used entries of `workers` */
     struct hc_dispatch_policy policies[HC_DISPATCH_POLICIES]; /* policies that requests have named so far */
     size_t policy_count;                                      /* used entries of `policies` */
-    struct hc_ledger *ledger;                                 /* owned */
+    struct hc_ledger *ledger;                                 /* ledger of jobs and usage; owned */
     int64_t next_sweep; /* time of the next removal of results that are too old (CLOCK_MONOTONIC, ms) */
     int64_t restored;   /* number of jobs that an earlier daemon had accepted */
     bool ledger_fails;  /* notes cannot be written: the front tries again only once a tick */

@@ -28,7 +28,8 @@ int hc_store_end(struct hc_dispatch *d, const struct hc_task *task, const struct
  * none. */
 struct hc_task *hc_store_find(struct hc_dispatch *d, struct hc_tenant *tenant, const char *id);
 
-struct hc_task *hc_store_find_any(struct hc_dispatch *d, const char *id); /* the same, of any tenant */
+/* The same for a job of any tenant. */
+struct hc_task *hc_store_find_any(struct hc_dispatch *d, const char *id);
 
 /* Print ended jobs, newest first, separated by commas, up to the filter's number; `count` jobs have been
  * printed before.

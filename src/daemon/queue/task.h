@@ -23,7 +23,7 @@ struct hc_front_session;
 struct hc_waiter {
     void (*wake)(struct hc_waiter *w); /* is called when the task has news */
     struct hc_waiter *next, *previous; /* neighbours in the task's list of waiters */
-    struct hc_task *task;              /* borrowed; NULL: it waits for no task */
+    struct hc_task *task;              /* the task that it waits for; borrowed; NULL: it waits for none */
 };
 
 struct hc_task {

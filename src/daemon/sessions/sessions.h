@@ -15,10 +15,10 @@
 #define HC_BOUNDED_EVENTS 4 /* kinds of events of which no more than HC_EVENTS_MAX are kept for a request */
 
 enum hc_front_session_state {
-    HC_FRONT_SESSION_STARTING, /* its process builds the cell */
-    HC_FRONT_SESSION_IDLE,     /* it waits for a request */
-    HC_FRONT_SESSION_BUSY,     /* its process answers a request */
-    HC_FRONT_SESSION_ENDED     /* its process has ended, or was not started */
+    HC_FRONT_SESSION_STARTING, /* the session's process builds the cell */
+    HC_FRONT_SESSION_IDLE,     /* the process waits for a request */
+    HC_FRONT_SESSION_BUSY,     /* the process answers a request */
+    HC_FRONT_SESSION_ENDED     /* the process has ended, or was not started */
 };
 
 struct hc_checked;

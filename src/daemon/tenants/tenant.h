@@ -55,11 +55,11 @@ struct hc_tenant {
     /* Live counters; queue.h keeps the first three. */
     int64_t running;        /* number of jobs that run */
     int64_t queued;         /* number of jobs that wait */
-    int64_t running_memory; /* bytes: sum of the memory limits of its running jobs and open sessions */
+    int64_t running_memory; /* sum of the memory limits of its running jobs and open sessions, in bytes */
     int64_t connections;    /* number of open connections of its clients; http/http.c counts them */
     int64_t sessions;       /* number of open sessions; sessions/sessions.c counts them */
     int64_t request_bytes;  /* bytes of request memory that it holds; request_memory.h */
-    int64_t answer_bytes;   /* bytes among these of answers that clients have not received yet */
+    int64_t answer_bytes;   /* part of request_bytes: bytes of answers that clients have not received yet */
     int64_t stored_bytes;   /* bytes of results that are kept */
     struct hc_window cpu_us, kib_s; /* recent usage of its jobs, in the units of struct hc_usage */
 
