@@ -85,9 +85,9 @@ enum hc_sync_kind {
 
 /* Facts about itself that the child read back after the last step, before exec. */
 struct hc_facts {
-    pid_t pid;              /* its number in the cell's pid namespace */
+    pid_t pid;              /* pid of the process in the cell's pid namespace */
     uid_t ruid, euid, suid; /* real, effective and saved uid, in the cell's user namespace */
-    gid_t rgid, egid, sgid; /* the same of gids */
+    gid_t rgid, egid, sgid; /* real, effective and saved gid, likewise */
     int groups;             /* number of supplementary groups */
     /* Sets of capabilities, a bit each. */
     uint64_t caps_effective, caps_permitted, caps_inheritable, caps_bounding, caps_ambient;
