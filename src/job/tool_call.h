@@ -13,7 +13,7 @@ struct hc_tool_call {
     const cJSON *arguments; /* an object; borrowed from `json` */
     const char *source;     /* the arguments as they were written; points into the text */
     size_t source_len;      /* bytes of `source` */
-    struct hc_json json;    /* owned */
+    struct hc_json json;    /* the parsed payload; owned */
 };
 
 /* Parse a call; `text` must outlive it. HC_EXIT_DATA: the text breaks the protocol. */
@@ -58,7 +58,7 @@ const char *hc_tool_status_name(enum hc_tool_status status); /* "ok", ... */
 
 struct hc_tool_entry {
     char name[HC_TOOL_NAME + 1]; /* name of the tool */
-    char *arguments;             /* owned; JSON, perhaps cut. NULL: none, or redaction failed */
+    char *arguments;             /* arguments as JSON, perhaps cut; owned. NULL: none, or redaction failed */
     int64_t argument_bytes;      /* bytes of the arguments before the cut */
     enum hc_tool_status status;  /* how the call ended */
     char message[256];           /* why the call failed; empty: it did not */
@@ -69,7 +69,7 @@ struct hc_tool_entry {
 
 /* The list of calls of a job, or of a session's run. A zero-initialised list is empty. */
 struct hc_tool_log {
-    struct hc_tool_entry *items; /* owned */
+    struct hc_tool_entry *items; /* the entries; owned */
     size_t count, refused;       /* number of entries; refused calls among them */
     bool more;                   /* some calls are not listed */
 };
