@@ -6,7 +6,7 @@
 #include "base/buf.h"
 
 struct hc_lines {
-    const char *text; /* borrowed, UTF-8 */
+    const char *text; /* text of the program, UTF-8; borrowed */
     size_t *starts;   /* offset of each line in bytes, and behind them the offset of the text's end; owned */
     size_t count;     /* number of lines */
 };

@@ -14,8 +14,8 @@ struct hc_node {
 };
 
 struct hc_scan {
-    const char *text;      /* borrowed */
-    struct hc_node *nodes; /* owned; nodes[0] is the document */
+    const char *text;      /* the scanned text; borrowed */
+    struct hc_node *nodes; /* values in the order of the text; owned; nodes[0] is the whole document */
     size_t count, cap;     /* nodes that are used, nodes that there is room for */
 };
 
