@@ -42,14 +42,15 @@ struct hc_left {
 #define HC_MOST_LEFT 200 /* most entries of a struct hc_left_list */
 
 struct hc_left_list {
-    struct hc_left *list; /* owned */
+    struct hc_left *list; /* the entries; owned */
     size_t count;         /* used entries of `list`, at most HC_MOST_LEFT */
     int64_t more;         /* number of further entries that are not in the list */
 };
 
 struct hc_changes {
-    struct hc_change
-        *list; /* owned; sorted: what was removed, each after what was in it; then the others by path */
+    /* The changes; owned. Sorted: removed entries first, each behind those that were in it; then the others
+     * by path. */
+    struct hc_change *list;
     size_t count, room;           /* used entries of `list`; entries that there is room for */
     struct hc_left_list skipped;  /* changes that could not be kept */
     struct hc_left_list left_out; /* entries of the directory itself: what its copy never had */

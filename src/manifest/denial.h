@@ -37,7 +37,7 @@ struct hc_denial {
 
 /* The denials of a job, or of a session's run. A zero-initialised list is empty. */
 struct hc_denials {
-    struct hc_denial *items; /* owned, in the order of their first appearance */
+    struct hc_denial *items; /* the denials in the order of their first appearance; owned */
     size_t count;            /* number of `items` */
     bool more;               /* some denials are not listed */
     /* The process has run other programs before, whose threads and callbacks may still act in it. */

@@ -8,7 +8,7 @@
 
 struct hc_output_filter {
     struct hc_redaction *redaction; /* state of redacting the stream; owned; NULL: it is not redacted */
-    struct hc_stream *stream;       /* borrowed; gets text, bytes, redactions and the flags */
+    struct hc_stream *stream;       /* gets text, bytes, redactions and the flags; borrowed */
     const char *note;               /* text that stands for the missing part; borrowed; empty: none */
     bool ends;                      /* keep the beginning and the end, not only the beginning */
     int64_t max, head;              /* most bytes that are shown in all; most of these at the beginning */
@@ -26,8 +26,8 @@ int hc_output_filter_new(struct hc_output_filter **out, const struct hc_policy *
                          struct hc_error *err);
 void hc_output_filter_free(struct hc_output_filter *s);
 
-/* Filter more output, and at its end the rest. Text to be passed on is appended to `out` and to the
- * stream's text. */
+/* Filter the next piece of output; filter what is still held at the stream's end. Text to be passed on is
+ * appended to `out` and to the stream's text. */
 void hc_output_filter_feed(struct hc_output_filter *s, const char *data, size_t len, struct hc_buf *out);
 void hc_output_filter_finish(struct hc_output_filter *s, struct hc_buf *out);
 
