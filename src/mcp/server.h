@@ -77,14 +77,14 @@ struct hc_session_ended {
 };
 
 struct hc_mcp {
-    const struct hc_mcp_config *config;                /* borrowed */
-    struct hc_store store;                             /* the files */
-    struct hc_rpc_lines lines;                         /* the client's messages */
-    struct hc_buf out;                                 /* messages that the client has not read yet; owned */
-    size_t sent;                                       /* bytes of `out` that are written */
-    const struct hc_mcp_version *version;              /* static; NULL: not initialized */
-    struct hc_program programs[HC_MCP_PLACES];         /* places for programs that run or wait */
-    int64_t turns;                                     /* number of calls so far that run a program */
+    const struct hc_mcp_config *config;        /* configuration of the server; borrowed */
+    struct hc_store store;                     /* the files */
+    struct hc_rpc_lines lines;                 /* the client's messages */
+    struct hc_buf out;                         /* messages that the client has not read yet; owned */
+    size_t sent;                               /* bytes of `out` that are written */
+    const struct hc_mcp_version *version;      /* version that the client speaks; static; NULL: not known */
+    struct hc_program programs[HC_MCP_PLACES]; /* places for programs that run or wait */
+    int64_t turns;                             /* number of calls so far that run a program */
     struct hc_session_place sessions[HC_MCP_SESSIONS]; /* places for open sessions */
     struct hc_session_ended ended[HC_MCP_ENDED];       /* the sessions that ended last */
     size_t ended_count; /* number of ended sessions; the next place in `ended` is this modulo HC_MCP_ENDED */
@@ -147,7 +147,7 @@ void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call);
 const char *hc_mcp_content(const cJSON *node, struct hc_buf *out);
 /* The most bytes that one answer has of a file of this MIME type. */
 int64_t hc_mcp_most_bytes(const char *mime);
-/* Answer with the bytes of a file from `offset` on, of which not all may fit: text, an image, or base64. */
+/* Answer with `bytes` of a file, those from `offset` on, or as many as fit: as text, an image, or base64. */
 void hc_mcp_answer_file(struct hc_mcp *m, const char *id, const struct hc_stored *file, int64_t offset,
                         struct hc_buf *bytes);
 

@@ -28,7 +28,7 @@ struct hc_stored {
 struct hc_stored_run {
     char name[HC_STORE_RUN]; /* "run-N", "session-N" or "files" */
     bool open;               /* the run is an open session, whose files are not removed */
-    struct hc_stored *files; /* owned */
+    struct hc_stored *files; /* the files; owned */
     size_t count;            /* number of `files` */
     int64_t bytes;           /* bytes of these files together */
 };
