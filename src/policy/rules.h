@@ -37,7 +37,7 @@ struct hc_rule_field {
 };
 
 struct hc_rule {
-    const char *section, *key; /* its place in a policy file: {section: {key: value}} */
+    const char *section, *key; /* place of the rule in a policy file: {section: {key: value}} */
     enum hc_rule_kind kind;    /* kind of the value */
     bool guard;  /* the guard enforces the rule, which with guard "off" is not handed to the shim */
     int64_t max; /* highest value of an HC_RULE_COUNT */

@@ -25,7 +25,7 @@ struct hc_tool_path {
 
 struct hc_tool {
     char name[HC_TOOL_NAME + 1]; /* a Python identifier */
-    char *description;           /* for the writer of programs; owned; NULL: none */
+    char *description;           /* description for the writer of programs; owned; NULL: none */
     struct hc_schema
         *parameters;     /* schema of the object that holds the arguments; owned; NULL: any arguments */
     const cJSON *schema; /* the schema of the parameters as JSON; borrowed from `parameters` */
@@ -41,7 +41,7 @@ struct hc_tool {
 
 /* A list of tools. A zero-initialised list is empty. */
 struct hc_tools {
-    struct hc_tool *items; /* owned */
+    struct hc_tool *items; /* the tools; owned */
     size_t count;          /* number of `items` */
 };
 
