@@ -15,7 +15,7 @@ struct hc_open_file {
     char *path; /* path of the file in the cell; owned */
 };
 struct hc_open_files {
-    struct hc_open_file *list; /* owned */
+    struct hc_open_file *list; /* the files; owned */
     size_t count;              /* number of files in `list` */
 };
 

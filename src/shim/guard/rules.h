@@ -10,7 +10,7 @@
 
 /* A set of names. */
 struct hc_names {
-    const char **items; /* sorted; the array is owned, the texts are borrowed */
+    const char **items; /* the names, sorted; the array is owned, the texts are borrowed */
     size_t count;       /* number of names */
     bool given;         /* the policy has this list, which may be empty */
 };

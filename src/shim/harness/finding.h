@@ -13,7 +13,7 @@
 struct hc_finding {
     const char *rule;  /* static: "imports", "calls", "attributes", "names", "code_size", "statements",
                           "syntax", ... */
-    char message[512]; /* for the writer of the program, one sentence */
+    char message[512]; /* message for the writer of the program, one sentence */
     char what[128];    /* the name or module that the finding is about; empty: none */
     const char *hint;  /* what the program can do instead; static; NULL: no hint */
     struct hc_span at; /* place in the program; line 0: the finding is about the whole program */
@@ -21,7 +21,7 @@ struct hc_finding {
 };
 
 struct hc_findings {
-    struct hc_finding *items; /* owned */
+    struct hc_finding *items; /* the findings; owned */
     size_t count, cap;        /* number of findings; number of those that `items` has room for */
     size_t warnings;          /* number of warnings among the items */
     size_t more;              /* number of refusals beyond HC_FINDINGS_MAX */

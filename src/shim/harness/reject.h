@@ -8,10 +8,10 @@
 
 /* One reason for refusing a program. */
 struct hc_rejection {
-    const char *rule;  /* static: "syntax", "input", ... */
+    const char *rule;  /* name of the rule: "syntax", "input", ...; static */
     PyObject *message; /* why the program is refused, a str; owned */
     int line, column;  /* place in the program, from 1; 0: there is none */
-    const char *hint;  /* static: how to mend the program; NULL: no hint */
+    const char *hint;  /* how to mend the program; static; NULL: no hint */
 };
 
 /* Copies the reason into a finding; the text is cut to fit. */
