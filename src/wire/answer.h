@@ -13,7 +13,7 @@ enum hc_answer_state {
     HC_ANSWER_HEAD,       /* the head, from the status line to the blank line */
     HC_ANSWER_COUNTED,    /* a body of known length */
     HC_ANSWER_TO_END,     /* a body that ends with the connection */
-    HC_ANSWER_CHUNK_SIZE, /* of a body in chunks: the line with the next chunk's size */
+    HC_ANSWER_CHUNK_SIZE, /* the line with the next chunk's size, in a body in chunks */
     HC_ANSWER_CHUNK,      /* the bytes of a chunk */
     HC_ANSWER_CHUNK_END,  /* the line break behind a chunk */
     HC_ANSWER_TRAILER,    /* the lines behind the last chunk */
@@ -28,7 +28,7 @@ struct hc_answer {
                          * which the caller sets, bounds it */
     enum hc_answer_state state; /* the part that comes next */
     struct hc_buf line;         /* the part so far of the head, or of a line within a body in chunks */
-    uint64_t left;              /* bytes still to come of the body or of the chunk */
+    uint64_t left;              /* bytes of the body or of the chunk that are still to come */
     bool chunked, counted;      /* the head has Transfer-Encoding: chunked; it has Content-Length */
 };
 

@@ -108,7 +108,7 @@ bool hc_talk_untouched(enum hc_talk_state state);
 
 /* Answers that a session's process may give once for each time that the launcher has asked. */
 #define HC_ASKED_COPY   0x01 /* a run has been handed over: KEPT or UNKEPT may come */
-#define HC_ASKED_RESUME 0x02 /* it has been told to take over, or to wait again: RESUMED may come */
+#define HC_ASKED_RESUME 0x02 /* the process was told to take over, or to wait again: RESUMED may come */
 
 /* The launcher's side of the conversation: it decides which frame may come in which state, and bounds a
  * message. */

@@ -99,7 +99,7 @@ struct hc_exit_report {
 /* A seccomp filter as bytes; borrowed. */
 struct hc_bpf {
     const void *data; /* struct sock_filter[] */
-    size_t len;       /* bytes; 0: no filter */
+    size_t len;       /* bytes of `data`; 0: there is no filter */
 };
 
 /* The filters of a handover (cell/filter.h says what they do). A filter that the kind of handover does not
@@ -132,7 +132,7 @@ struct hc_handover_job {
     const char *timeout;   /* limits.timeout, as text for a message: "60s" */
     const char *layers;    /* names of the tree's layers (hc_policy_layers); "" in a copy of a zygote */
     const char *interface; /* name of the interface that the job came through (policy/interface.def) */
-    struct hc_handover_input *inputs; /* owned */
+    struct hc_handover_input *inputs; /* inputs of the job; owned */
     size_t input_count;               /* number of `inputs` */
     bool has_vars;                    /* the document's text has variables, for Python to read */
     bool has_given;                   /* the document's text has inputs that came with a session's run */

@@ -21,11 +21,11 @@ enum hc_rpc_kind {
 };
 
 struct hc_rpc {
-    struct hc_json json;        /* owned; the text has to outlive the message */
+    struct hc_json json;        /* the parsed message; owned; the text has to outlive it */
     enum hc_rpc_kind kind;      /* kind of the message */
     char id[HC_RPC_ID_MAX + 1]; /* JSON text, as it was written; "null": the message has no id */
-    const char *method;         /* borrowed from `json`; NULL for a response */
-    const cJSON *params;        /* borrowed from `json`, an object; NULL: none */
+    const char *method;         /* name of the method; borrowed from `json`; NULL for a response */
+    const cJSON *params;        /* parameters of the method, an object; borrowed from `json`; NULL: none */
 };
 
 /* Parse one message. -1: it is refused; `code` and `err` say why, and `out->id` is the id for the answer.
