@@ -58,7 +58,7 @@ int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_er
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U /* since Linux 6.3 */
 #endif
-/* The same for a program to be executed by execveat; fails where the host forbids executable memfds. */
+/* Make such a memfd of a program, to be run by execveat. -1 also where the host forbids executable memfds. */
 int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err);
 
 /* mkdir -p for a path that hotcell or its user chose (never a guest). `mode` is for the last part; missing
