@@ -23,7 +23,7 @@ struct hc_batch_options {
     bool rerun[HC_BATCH_STATUSES]; /* with `resume`: jobs that ended with such a status run again */
 };
 
-/* Where jobs run. */
+/* Where the jobs of a batch run. */
 enum hc_batch_where {
     HC_BATCH_HERE,   /* in cells of this process's workers */
     HC_BATCH_TRY,    /* by a daemon if there is one that accepts the job, else here */
