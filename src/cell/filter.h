@@ -47,8 +47,8 @@ unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *policy
 int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
                       struct hc_buf *out, struct hc_error *err);
 
-/* The same for this machine, from the cache if the filter is there. `cache_dir` is the directory of
- * compiled filters (made if missing; NULL: no cache); an unusable cache costs time only. */
+/* Get the filter for this machine, from the cache if it is there, else compiled. `cache_dir` is the directory
+ * of compiled filters (made if missing; NULL: no cache); an unusable cache costs time only. */
 int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
                   const char *cache_dir, struct hc_buf *out, struct hc_error *err);
 

@@ -38,7 +38,7 @@ void hc_ids_release(struct hc_ids *ids);
 int hc_ids_write_maps(pid_t pid, uid_t inside_uid, uid_t host_uid, gid_t inside_gid, gid_t host_gid,
                       struct hc_error *err);
 
-/* The same for a zygote that root starts: besides its own id, map `count` ids from `block` on to the ids
+/* Write the maps of a zygote that root starts: besides its own id, map `count` ids from `block` on to the ids
  * from `first` on inside. */
 int hc_ids_write_block_maps(pid_t pid, uid_t inside, const struct hc_ids *own, uid_t first,
                             const struct hc_ids *block, uid_t count, struct hc_error *err);

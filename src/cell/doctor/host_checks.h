@@ -61,7 +61,7 @@ hc_host_check_fn hc_host_check_children;
 hc_host_check_fn hc_host_check_cgroup;
 hc_host_check_fn hc_host_check_leaf;
 
-/* ---- words ---- */
+/* ---- texts of the rows ---- */
 
 #define HC_NO_CELLS "no cell can be built" /* a row's `cost` */
 

@@ -38,7 +38,7 @@ int hc_probe_cores(struct hc_error *err);
  * kernel's Landlock ABI. */
 int hc_probe_landlock(int *abi, struct hc_error *err);
 
-/* Make these system calls. */
+/* Call openat2(2); call close_range(2). */
 int hc_probe_openat2(struct hc_error *err);
 int hc_probe_close_range(struct hc_error *err);
 

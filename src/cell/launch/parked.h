@@ -61,7 +61,7 @@ bool hc_parked_fits(const struct hc_parked *p, const struct hc_job *job, const s
  * It stops when its job comes. To be called where a processor would be idle. */
 void hc_parked_prepare(struct hc_parked *p);
 
-/* Whether the cell still waits. */
+/* Whether the cell still waits: its first process lives, and its control channel is open. */
 bool hc_parked_alive(const struct hc_parked *p);
 
 /* hc_parked_init makes an empty struct that owns nothing. hc_parked_finish kills the cell, unless hc_run

@@ -16,7 +16,7 @@ struct hc_deadline {
     bool passed;    /* the deadline has passed */
 };
 
-/* `ms`: milliseconds from now. */
+/* Set a deadline `ms` milliseconds from now; `cancel_fd`: see struct hc_deadline. Has it passed? */
 void hc_deadline_start(struct hc_deadline *d, int cancel_fd, int64_t ms);
 bool hc_deadline_passed(struct hc_deadline *d); /* reads cancel_fd and the clock: call it often */
 

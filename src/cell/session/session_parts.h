@@ -83,13 +83,13 @@ bool hc_process_stop(const struct hc_process *p);
 int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
                             struct hc_error *err);
 
-/* Most processes of a session's own. */
+/* Most processes that hc_session_processes lists. */
 #define HC_SESSION_PROCESSES (HC_SESSION_COPIES + HC_SESSION_BRANCHES + 6)
 
 /* List the session's own processes: the active one, and the waiting copies. Returns their number. */
 size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES]);
 
-/* Whether the process is one of these. */
+/* Whether `pid` is one of the session's own processes. */
 bool hc_session_knows(const struct hc_session *s, pid_t pid);
 
 /* Make s->active the process whose end ends the run. */

@@ -81,7 +81,7 @@ int64_t hc_loop_sample(struct hc_supervisor *s);
 /* Kill the cell, or in a session the run's process; the loop reaps it when it has ended. */
 void hc_loop_kill(struct hc_supervisor *s);
 
-/* The same, and record why; only the first reason counts. */
+/* Do what hc_loop_kill does, and record the reason `end`; only the first reason counts. */
 void hc_loop_end(struct hc_supervisor *s, enum hc_end end);
 
 /* End the job because the launcher failed at `what` with the errno `sys`. */

@@ -6,7 +6,7 @@
 
 #define HC_INDEX_MAX ((size_t)64 << 20) /* most bytes of an index */
 
-/* A list of texts. */
+/* A list of lines of text. */
 struct hc_entries {
     char **line;       /* the lines; the array and each line are owned */
     size_t count, cap; /* number of lines; lines that there is room for */
