@@ -48,7 +48,7 @@ struct hc_ledger_job {
     struct hc_usage used;                /* what the job used; 0 before the end */
 };
 
-/* The state that clients see. */
+/* The state of the job as clients see it. */
 enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job);
 
 struct hc_ledger; /* opaque */

@@ -68,7 +68,7 @@ void hc_queue_put_back(struct hc_queue *q, struct hc_queued *job);
 void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, const struct hc_usage *used,
                    int64_t now);
 
-/* Take a waiting job out. */
+/* Take a waiting job out of the queue. */
 void hc_queue_cancel(struct hc_queue *q, struct hc_queued *job);
 
 int64_t hc_queue_waiting(const struct hc_queue *q); /* number of jobs that wait */

@@ -112,7 +112,7 @@ int hc_task_make_id(char id[HC_JOB_ID]);
 /* Append {"job_id", "state", "accepted", ..., "manifest" or "problem", without the closing brace: the caller
  * may add members. */
 void hc_task_print_open(const struct hc_task *task, bool with_result, struct hc_buf *out);
-/* The same with the closing brace and a line break. */
+/* Append the whole object, with the closing brace and a line break. */
 void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *out);
 
 #endif

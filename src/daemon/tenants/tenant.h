@@ -117,7 +117,8 @@ void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t 
 /* Has the tenant something left of both its quota of CPU time and its quota of GB-seconds? If not, `why`
  * names the quota that is used up. */
 bool hc_tenant_has_time(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
-/* The same, with the quota of stored bytes. */
+/* Has the tenant also something left of its quota of stored bytes? If not, `why` names the quota that is used
+ * up. */
 bool hc_tenant_has_budget(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
 
 /* A window: make an empty one; add an amount at the time `when`; return the sum at `now`; return the ms from
