@@ -145,7 +145,7 @@ struct hc_mounted {
 };
 int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* The same in a copy of a zygote, whose root and /dev are built already: mount fresh /output, /tmp and
+/* Make the mounts of a copy of a zygote, whose root and /dev are built already: mount fresh /output, /tmp and
  * /input over those of the zygote, and an empty directory on /proc. /input is read-only except through
  * `input_fd`. (mounts.c) */
 int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
