@@ -35,8 +35,8 @@ struct hc_span hc_lines_word(const struct hc_lines *lines, int line, int column,
 /* The place of a `word` that ends at column `end`; its line is 0 if the text before `end` is not `word`. */
 struct hc_span hc_lines_word_before(const struct hc_lines *lines, int line, int end, const char *word);
 
-/* The same place with columns in characters. It reads the line from its start, so use it only for places that
- * are shown. */
+/* Returns the place `at` with columns in characters. It reads the line from its start, so use it only for
+ * places that are shown. */
 struct hc_span hc_lines_count_characters(const struct hc_lines *lines, struct hc_span at);
 
 /* Append text for a terminal, with a blank in the place of each character that is unseen (base/plain.h). */
