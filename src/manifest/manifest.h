@@ -88,7 +88,7 @@ enum { /* numbers of the rows of layer.def */
        HC_MAX_LAYERS
 };
 
-/* Layers of a tree. */
+/* The layers of a tree. */
 struct hc_manifest_layers {
     struct hc_manifest_layer {
         char name[HC_LAYER_NAME];   /* name of the layer */
