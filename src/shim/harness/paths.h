@@ -27,7 +27,7 @@ int hc_path_of_dir(int fd, char *out);
 /* Is a resolved path this directory or below it, by their texts alone? */
 bool hc_path_is_below(const char *resolved, const char *dir);
 
-/* The same after the links in `dir` are resolved. */
+/* Is a resolved path the directory `dir` or below it, once the links in `dir` are resolved? */
 bool hc_path_is_in(const char *resolved, const char *dir);
 
 #endif

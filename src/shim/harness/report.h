@@ -44,7 +44,7 @@ void hc_report_displays(struct hc_report *r, PyObject *displays, long left_out, 
 void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms);
 /* Most bytes that the value may take. */
 size_t hc_report_value_room(const struct hc_report *r);
-/* Adds a warning, UTF-8. */
+/* Adds a warning, a text in UTF-8. */
 void hc_report_warn(struct hc_report *r, const char *text);
 /* Has the next report that is begun contain the warning `text`, a str, about an input, as inputs are loaded
  * before there is a report. */

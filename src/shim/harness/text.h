@@ -14,7 +14,7 @@
 bool hc_json_str(struct hc_buf *out, PyObject *str, size_t budget);
 bool hc_json_cstr(struct hc_buf *out, const char *utf8, size_t budget);
 
-/* The same, but what is cut is cut out of the middle, where a traceback says least. */
+/* Appends a str as hc_json_str does, but cuts a long one in its middle, where a traceback says least. */
 void hc_json_ends(struct hc_buf *out, PyObject *str, size_t budget);
 
 /* Appends a value that is JSON: None, bool, int of 64 bits, finite float, str, list, dict with str keys, and
