@@ -48,8 +48,7 @@ struct hc_warm_slot {
 /* How many zygotes a worker has, and when each is started, replaced or ended. */
 #define HC_WARM_WANTED 2 /* usual value of hc_warm_rules.wanted */
 struct hc_warm_rules {
-    int64_t bytes;  /* most bytes that zygotes and cells count for; with too few for one zygote every job gets
-                       a  cell built for it */
+    int64_t bytes;  /* most bytes that zygotes and cells count for; too few for one: no cell is warm */
     int64_t wanted; /* jobs that ask for the same cell before a zygote is started */
     int64_t cells;  /* cells that a zygote makes before it is replaced */
     int64_t age_ms, idle_ms; /* age at which a zygote is replaced; time without a job after which it ends */
