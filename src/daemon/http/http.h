@@ -124,7 +124,7 @@ int hc_reply_fail(struct hc_exchange *x, enum hc_problem_kind kind, const char *
  * (`why`): there is no room, and the tenant's clients have not read earlier answers. */
 bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why);
 
-/* Count an answer that cannot be refused any more in any case: the tenant's next requests find less room. */
+/* Count an answer even without room, as it cannot be refused any more: the next requests find less room. */
 void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes);
 
 /* Suspend the exchange until its task has news; the handler is then called again. */

@@ -46,7 +46,7 @@ void hc_tool_link_close(struct hc_tool_link *l);
 void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e);
 
 /* Send a client's answer, {"value": JSON} or {"error": TEXT}, to the call with the number `call`. 0; 1: no
- * such call waits; 2: the other side has not read too many earlier answers; 3: the value is longer than the
+ * such call waits; 2: too much is waiting for the other side to read it; 3: the value is longer than the
  * tool's results may be, and the call has failed by that; -1: the text is no answer (HC_EXIT_DATA). */
 int hc_tool_link_answer(struct hc_tool_link *l, const char *call, const char *text, size_t len,
                         struct hc_error *err);
