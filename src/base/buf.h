@@ -18,8 +18,8 @@ struct hc_buf {
 void hc_buf_finish(struct hc_buf *b); /* frees and zeroes; fine on a zeroed buffer */
 void hc_buf_clear(struct hc_buf *b);  /* empties, keeps the memory */
 
-/* Appends return 0, or -1 when the ceiling or memory was reached; `failed` remembers it, so that a run of
- * appends needs one check at its end. */
+/* Append `len` bytes; a string without its NUL; formatted text. Each returns 0, or -1 if the ceiling was
+ * reached or memory ran out; `failed` remembers it, so that several appends need one check at their end. */
 int hc_buf_add(struct hc_buf *b, const void *data, size_t len);
 int hc_buf_str(struct hc_buf *b, const char *s);
 int hc_buf_fmt(struct hc_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

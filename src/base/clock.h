@@ -14,18 +14,19 @@ int64_t hc_clock_ns(clockid_t clock);
 int64_t hc_now_us(void);
 int64_t hc_mono_ms(void);
 
-/* Milliseconds since 1970. */
+/* The time of day, in milliseconds since 1970. */
 int64_t hc_wall_ms(void);
 
-/* Milliseconds since 1970 by RFC 3339, UTC: to the second, or with its milliseconds. Returns `out`. */
+/* Print `ms`, milliseconds since 1970, into `out` as RFC 3339 text in UTC: without or with the milliseconds.
+ * Returns `out`. */
 char *hc_format_time(int64_t ms, bool with_milliseconds, char out[40]);
 
-/* Nanoseconds by which the host's wall clock is ahead of the time since boot: they change when the clock
- * is set. */
+/* Nanoseconds by which the host's wall clock is ahead of the time since boot: the number changes when the
+ * clock is set. */
 int64_t hc_clock_ahead(void);
 
-/* The current time by a clock that is `ahead` nanoseconds ahead of the time since boot, as RFC 3339 text
- * in UTC with milliseconds. */
+/* Print into `out` the current time by a clock that is `ahead` nanoseconds ahead of the time since boot, as
+ * RFC 3339 text in UTC with milliseconds. */
 void hc_clock_text(int64_t ahead, char out[40]);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* A local that closes itself. "None" is -1; 0 is a valid descriptor. */
+/* A local descriptor that is closed at the end of its scope. "None" is -1; 0 is a valid descriptor. */
 #define hc_autofd __attribute__((cleanup(hc_close_fd))) int
 
 void hc_close_fd(int *fd); /* closes if >= 0 and sets -1; keeps errno */
@@ -22,10 +22,12 @@ static inline int hc_take(int *fd)
     return taken;
 }
 
-/* Read to end of file, at most `max` bytes: EFBIG beyond. Appends to `out`. */
+/* Read to the end of the file and append the bytes to `out`. -1: reading failed; or there were more than
+ * `max` bytes (HC_EXIT_DATA, EFBIG in err->sys). */
 int hc_read_all(int fd, struct hc_buf *out, size_t max, struct hc_error *err);
 
-/* Read a file whole. `dir_fd` as for openat. Refuses anything but a regular file (HC_EXIT_DATA). */
+/* Append the whole content of a file, at most `max` bytes, to `out`. `dir_fd` as for openat. HC_EXIT_DATA:
+ * the file cannot be opened, is no regular file, or has more bytes. */
 int hc_read_file(int dir_fd, const char *path, struct hc_buf *out, size_t max, struct hc_error *err);
 
 /* Open for reading without changing the access time, which would reveal to later readers when the file was
@@ -40,21 +42,23 @@ int hc_write_all(int fd, const void *data, size_t len, struct hc_error *err);
  * Returns the number of bytes, or -1 with errno; EAGAIN: none could be written. */
 ssize_t hc_write_some(int fd, const char *data, size_t len);
 
-/* Open `name` below `dir_fd` and write one value: for cgroup, proc and sys files. */
+/* Open the existing file `name` below `dir_fd` and write the text `value`: for cgroup, proc and sys files. */
 int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_error *err);
 
-/* Read a small attribute file (at most `size` - 1 bytes) into `out`, newline cut. -1 with errno set. */
+/* Read the first `size` - 1 bytes of an attribute file into `out`, without the newline at their end. 0, or -1
+ * with errno set. */
 int hc_read_attr(int dir_fd, const char *name, char *out, size_t size);
 
-/* A sealed memfd (no write, grow, shrink, further seals) with this content, offset 0. Owned by the caller;
- * -1. */
+/* Make a memfd with this content, at offset 0, which is sealed against writing, growing, shrinking and
+ * further seals. Returns its descriptor, owned by the caller, or -1. `name` is for people who look into
+ * /proc. */
 int hc_sealed_memfd(const char *name, const void *data, size_t len, struct hc_error *err);
 
 #define HC_MEMFD_FLAGS (MFD_CLOEXEC | MFD_ALLOW_SEALING) /* flags of memfd_create(2) for these memfds */
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U /* since Linux 6.3 */
 #endif
-/* The same for a program to be executed by execveat; fails where the host forbids executable memfds. */
+/* Make such a memfd of a program, to be run by execveat. -1 also where the host forbids executable memfds. */
 int hc_sealed_program(const char *name, const void *data, size_t len, struct hc_error *err);
 
 /* mkdir -p for a path that hotcell or its user chose (never a guest). `mode` is for the last part; missing

@@ -17,7 +17,7 @@ void hc_hash_init(struct hc_hash *h);                              /* begins a h
 void hc_hash_add(struct hc_hash *h, const void *data, size_t len); /* hashes `len` more bytes */
 void hc_hash_hex(struct hc_hash *h, char out[HC_SHA256_HEX]);      /* ends the hash */
 
-/* The hash of `len` bytes. */
+/* Hash `len` bytes into `out`. */
 void hc_sha256_hex(const void *data, size_t len, char out[HC_SHA256_HEX]);
 
 /* Whether the `len` bytes at `text`, which need no NUL, are the 64 lower-case digits of a SHA-256. It is
@@ -31,7 +31,7 @@ static inline bool hc_is_sha256_hex(const char *text, size_t len)
     return len == HC_SHA256_HEX - 1 && digits == len;
 }
 
-/* HMAC-SHA256 with a key of any length. */
+/* Compute the HMAC-SHA256 of `len` bytes with a key of any length into `out`. */
 void hc_hmac_hex(const void *key, size_t key_len, const void *data, size_t len, char out[HC_SHA256_HEX]);
 
 /* Constant-time comparison of two hex digests: 1 if both are whole and equal, else 0. */

@@ -83,7 +83,7 @@ static inline int hc_landlock_abi(void)
     return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 }
 
-/* All file rights that Landlock of this ABI can handle. */
+/* All file rights (LANDLOCK_ACCESS_FS_*) that Landlock of this ABI can handle. */
 static inline uint64_t hc_landlock_rights(int abi)
 {
     uint64_t all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1; /* ABI 1 */

@@ -11,6 +11,7 @@ void hc_log_name(const char *program);
  * (sd-daemon(3)). */
 void hc_log_priorities(void);
 
+/* Print one line: what has happened; what the administrator should look at. They differ in the priority. */
 void hc_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void hc_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

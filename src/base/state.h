@@ -1,4 +1,5 @@
-/* state.h - paths of hotcell's files on the host. No directory is created here. */
+/* state.h - paths of hotcell's files on the host. No directory is created here. Each function writes an
+ * absolute path into `out`, and returns 0, or -1 if there is no such place. */
 #ifndef HC_BASE_STATE_H
 #define HC_BASE_STATE_H
 
@@ -33,6 +34,6 @@ int hc_data_dir(const char *kind, char out[PATH_MAX], struct hc_error *err);
 /* A program of hotcell's that users do not start themselves: PREFIX/libexec/hotcell, or beside the binary
  * in a build folder. */
 int hc_program_path(const char *name, char out[PATH_MAX], struct hc_error *err);
-int hc_shim_path(char out[PATH_MAX], struct hc_error *err);
+int hc_shim_path(char out[PATH_MAX], struct hc_error *err); /* the same for hotcell-shim */
 
 #endif

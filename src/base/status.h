@@ -4,13 +4,14 @@
 
 #include <stdint.h>
 
-/* The file's text, good until the next call; NULL with errno. */
+/* Read the status file at `path` (`dir_fd` as for openat). Returns its text, which is valid until the next
+ * call; NULL with errno set. */
 const char *hc_status_read(int dir_fd, const char *path);
 
-/* The number after "KEY:"; `otherwise` if there is no such line. */
+/* The number after "KEY:" in such a text, written in this base; `otherwise` if there is no such line. */
 uint64_t hc_status_field(const char *text, const char *key, int base, uint64_t otherwise);
 
-/* Bytes of anonymous and shared pages, of swapped-out anonymous pages, and of page tables. */
+/* The process's memory in bytes: anonymous and shared pages, swapped-out anonymous pages, and page tables. */
 int64_t hc_status_memory(const char *text);
 
 /* The last number of the line "KEY:", such as "NStgid:\t4711\t2": the id in the innermost namespace. -1 if

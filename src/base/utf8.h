@@ -24,18 +24,19 @@ static inline size_t hc_utf8_length(char first)
 }
 
 /* Length of the well-formed UTF-8 sequence at `p`, or minus the length of the maximal malformed part of one
- * (Unicode standard, table 3-7). `left` is at least 1. */
+ * (Unicode standard, table 3-7). `left`: bytes of the text from `p` on, at least 1. */
 int hc_utf8_sequence(const unsigned char *p, size_t left);
 
 /* The character of a well-formed sequence of `len` bytes. */
 uint32_t hc_utf8_decode(const unsigned char *p, int len);
 
-/* Write a character, which is no surrogate and at most U+10FFFF; returns its bytes, 1 to 4. */
+/* Write a character, which is no surrogate and at most U+10FFFF, to `out`, without a NUL. Returns the number
+ * of its bytes, 1 to 4. */
 size_t hc_utf8_encode(uint32_t c, char *out);
 
 /* ---- where a text may be cut ---- */
 
-/* How many bytes at the end of the text begin a character without completing it: 0 to 3. */
+/* The number of bytes at the end of the text that begin a character without completing it: 0 to 3. */
 size_t hc_utf8_unfinished(const char *text, size_t len);
 
 /* The offset, from `at` on, at which the next character begins; `len` if none does. */

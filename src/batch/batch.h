@@ -16,14 +16,14 @@ struct hc_batch_options {
     const char *jobs_path; /* path of the jobs file; "-": standard input */
     int64_t jobs;          /* most jobs that run at one time; 0: as many as there are processors */
     int64_t shard, shards; /* number of this shard, from 1; number of shards; 0: no shards */
-    /* Most retries of a job that did not start; failures that end the batch, 0: any. */
+    /* Most retries of a job that did not start; number of failed jobs that ends the batch, 0: none does. */
     int64_t retry, max_failures;
-    /* Results in the order of lines; go on with an earlier run; also print each result. */
+    /* Write results in the order of lines; go on with an earlier run; also print each result as JSON. */
     bool ordered, resume, json;
     bool rerun[HC_BATCH_STATUSES]; /* with `resume`: jobs that ended with such a status run again */
 };
 
-/* Where jobs run. */
+/* Where the jobs of a batch run. */
 enum hc_batch_where {
     HC_BATCH_HERE,   /* in cells of this process's workers */
     HC_BATCH_TRY,    /* by a daemon if there is one that accepts the job, else here */
@@ -31,12 +31,12 @@ enum hc_batch_where {
 };
 
 struct hc_batch {
-    const struct hc_batch_options *asked; /* borrowed */
+    const struct hc_batch_options *asked; /* options of the batch; borrowed */
     const struct hc_job *given;           /* options for all jobs from the command line; borrowed */
     const char *output_dir;               /* path of the batch's directory; borrowed */
-    int cancel_fd;                        /* a signalfd, borrowed */
-    enum hc_batch_where where;            /* where the batch's jobs run */
-    int signal;                           /* filled: the signal that ended the batch; 0: none */
+    int cancel_fd;             /* a signalfd, which a signal that ends the batch makes readable; borrowed */
+    enum hc_batch_where where; /* where the batch's jobs run */
+    int signal;                /* filled: the signal that ended the batch; 0: none */
 };
 
 /* Run the batch. Returns the exit status, or -1. */

@@ -31,7 +31,8 @@ struct hc_folder {
 int hc_folder_open(struct hc_folder *p, const char *path, struct hc_error *err);
 void hc_folder_close(struct hc_folder *p);
 
-/* Append an entry to the journal. *at (may be NULL) gets the result's offset in the journal. */
+/* Append an entry to the journal. `result`: JSON of `len` bytes to put into the entry; NULL: none. *at (may
+ * be NULL) gets the result's offset in the journal. */
 int hc_folder_note(struct hc_folder *p, const struct hc_entry *e, const char *result, size_t len, int64_t *at,
                    struct hc_error *err);
 /* Append a line, newline included, to the results. */
@@ -44,7 +45,7 @@ int hc_folder_start_syncer(struct hc_folder *p, struct hc_error *err);
 uint64_t hc_folder_want_sync(struct hc_folder *p);
 /* Start a sync if one is wanted and none is under way. */
 int hc_folder_start_sync(struct hc_folder *p, struct hc_error *err);
-/* To be called when sync_fd is readable. */
+/* To be called when sync_fd is readable: take the answer, and set `synced`. */
 int hc_folder_read_sync(struct hc_folder *p, struct hc_error *err);
 
 /* Write the results and the journal to disk, then replace summary.json. */

@@ -10,7 +10,7 @@
 
 /* A line whose job waits or runs. */
 struct hc_claim {
-    struct hc_batch_task task; /* for the worker */
+    struct hc_batch_task task; /* the message that the worker gets */
     int fd;                    /* memfd with the line's text; owned */
     uint64_t sync;             /* the job may start when folder.synced reaches this number */
 };
@@ -29,13 +29,13 @@ struct hc_order {
     int64_t next; /* hc_shard_index of the next result */
     struct {
         int64_t at; /* offset of the result in the journal */
-        size_t len; /* bytes; 0: the line has no result */
+        size_t len; /* bytes of the result; 0: the line has none */
         bool set;   /* the line has ended */
     } * ring;       /* by index, HC_BATCH_WINDOW of them; owned */
 };
 
 struct hc_batch_front {
-    struct hc_batch *batch;               /* borrowed */
+    struct hc_batch *batch;               /* the batch; borrowed */
     const struct hc_batch_options *asked; /* the options, with `jobs` and shards decided; borrowed */
     struct hc_folder folder;              /* the batch's directory */
     struct hc_reader reader;              /* reader of the jobs file */
@@ -46,7 +46,7 @@ struct hc_batch_front {
     int input, cancel_event; /* the jobs file; an eventfd, readable when workers must end their jobs; owned */
     const char *name;        /* name of the jobs file, for messages */
     int64_t input_bytes;     /* size of the jobs file in bytes; -1: unknown */
-    struct hc_worker *workers; /* owned */
+    struct hc_worker *workers; /* worker processes; owned */
     size_t worker_count;       /* number of `workers` */
     struct hc_claim *claims; /* queue of waiting lines, owned; it has room for two per worker, as jobs may be
                                 tried again */
@@ -69,14 +69,16 @@ int hc_batch_front_claim_again(struct hc_batch_front *f, struct hc_claim *claim,
 /* front_output.c: write the result of a line that has ended. `text` is the result with its newline. */
 int hc_batch_front_end(struct hc_batch_front *f, const struct hc_result *r, const char *text, size_t len,
                        struct hc_error *err);
-/* The same for a result without a manifest, which is printed here. */
+/* The same for a result without a manifest; this function makes its text from `r`. */
 int hc_batch_front_end_bare(struct hc_batch_front *f, const struct hc_result *r, struct hc_error *err);
 /* Note a line without a job, which has no result. */
 int hc_batch_front_end_blank(struct hc_batch_front *f, int64_t line, struct hc_error *err);
+/* With --ordered: allocate the ring and fill it with the results that wait in the journal. May this line,
+ * from 1, begin, or would its result be too far ahead of the next one? */
 int hc_order_start(struct hc_batch_front *f, struct hc_error *err);
 bool hc_order_has_room(const struct hc_batch_front *f, int64_t line);
 
-/* progress.c */
+/* progress.c: make the timer; show the progress on standard error, to be called when the timer fires. */
 int hc_progress_open(struct hc_batch_front *f, struct hc_error *err);
 void hc_progress_show(struct hc_batch_front *f);
 void hc_progress_hide(const struct hc_batch_front *f); /* before another line is printed */

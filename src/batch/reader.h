@@ -35,7 +35,7 @@ void hc_reader_finish(struct hc_reader *r);
 /* Return the next line that was read already. HC_READ_MORE: call hc_reader_fill first. */
 enum hc_read hc_reader_next(struct hc_reader *r, struct hc_line *line);
 
-/* Do one read(2), which may block. */
+/* Do one read(2), which may block, and keep its bytes for hc_reader_next. */
 int hc_reader_fill(struct hc_reader *r, struct hc_error *err);
 
 /* Return the next line, reading as needed. 1: there is one; 0: end of file; -1: error. */

@@ -1,4 +1,4 @@
-/* result.h - one line of results.jsonl, and the totals of all. */
+/* result.h - the result of one job, a line of results.jsonl, and the totals of all results. */
 #ifndef HC_BATCH_RESULT_H
 #define HC_BATCH_RESULT_H
 
@@ -19,8 +19,8 @@ enum hc_batch_status {
     HC_BATCH_STATUSES
 };
 
-const char *hc_batch_status_name(int status); /* of an enum hc_batch_status: "ok", ... */
-int hc_batch_status_of(const char *name);     /* -1: none */
+const char *hc_batch_status_name(int status); /* name of an enum hc_batch_status, "ok", ...; static */
+int hc_batch_status_of(const char *name);     /* the enum hc_batch_status of this name; -1: there is none */
 
 struct hc_result {
     int64_t line;             /* number of the job's line in the jobs file, from 1 */
@@ -62,7 +62,8 @@ struct hc_tally {
     int64_t wall_us, cpu_us, memory_peak, output_bytes;
     int64_t times[HC_TALLY_BUCKETS], timed; /* histogram of jobs by wall time in us; number of jobs in it */
     int worst;                              /* worst exit status of a job */
-    struct hc_tally_first invalid, launch_failed; /* of HC_BATCH_INVALID; of HC_BATCH_LAUNCH_FAILED */
+    /* First line that ended with HC_BATCH_INVALID; with HC_BATCH_LAUNCH_FAILED. */
+    struct hc_tally_first invalid, launch_failed;
 };
 
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r); /* adds one result to the totals */

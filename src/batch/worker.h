@@ -20,7 +20,7 @@ struct hc_batch_task {
 struct hc_ended {
     bool idle;               /* ready for a task; the other members are not set */
     bool not_started;        /* the program did not begin, so the job may be tried again */
-    struct hc_result result; /* its output_dir is empty */
+    struct hc_result result; /* the job's result; its output_dir is empty */
 };
 
 /* Send or receive a message of `size` bytes over a SOCK_SEQPACKET socket, with the descriptor `fd` (-1:
@@ -28,8 +28,8 @@ struct hc_ended {
 int hc_batch_send(int socket, const void *message, size_t size, int fd, struct hc_error *err);
 int hc_batch_receive(int socket, void *message, size_t size, int *fd, struct hc_error *err);
 
-/* Parse a line into a job, and apply the options of the command line. HC_EXIT_DATA; the error begins with
- * "NAME:LINE:COLUMN". */
+/* Parse line number `line` of the jobs file, from 1, into a job, and apply the options of the command line.
+ * HC_EXIT_DATA if it is no valid job; the error begins with "NAME:LINE:COLUMN". */
 int hc_batch_parse(const struct hc_batch *b, struct hc_job *job, int64_t line, const char *text, size_t len,
                    struct hc_error *err);
 

@@ -18,7 +18,7 @@
  * have. */
 struct hc_cgroup_parent {
     int fd;                     /* descriptor of the directory, owned */
-    char path[PATH_MAX];        /* its absolute path */
+    char path[PATH_MAX];        /* absolute path of the directory */
     bool memory, pids, cpu, io; /* the leaves have this controller */
 };
 
@@ -30,11 +30,11 @@ struct hc_cgroup_parent {
 int hc_cgroup_find(struct hc_cgroup_parent *out, bool ask, struct hc_error *err);
 void hc_cgroup_parent_finish(struct hc_cgroup_parent *p);
 
-/* One tenant's part of the host. hc_cgroup_enter_tenant makes `p` the tenant's own directory below the
- * place for all cells; the directory stays for as long as `p` or a leaf in it exists. hc_cgroup_weigh
- * changes the weight of a tenant's directory. (cgroup_tenant.c) */
+/* One tenant's share of the host. hc_cgroup_enter_tenant turns `p`, the place for all cells, into the
+ * tenant's own directory below it; the directory stays for as long as `p` or a leaf in it exists.
+ * hc_cgroup_weigh changes the weight of a tenant's directory. (cgroup_tenant.c) */
 struct hc_share {
-    const char *tenant; /* borrowed; NULL: the job has no tenant */
+    const char *tenant; /* name of the tenant; borrowed; NULL: the job has none */
     int64_t weight;     /* share of the processors beside other tenants, 1 to 10000; unused without cpu */
 };
 int hc_cgroup_enter_tenant(struct hc_cgroup_parent *p, const struct hc_share *share, struct hc_error *err);
@@ -69,12 +69,12 @@ struct hc_cgroup {
 int hc_cgroup_create(struct hc_cgroup *cg, const struct hc_cgroup_parent *parent, const char *job_id,
                      struct hc_error *err);
 
-/* The controller that a limit's file needs, if not every place has it; else NULL. Such a limit
- * asks for nothing at its default, which is the kernel's. */
+/* The name of the controller that a limit's file needs, if the controller is optional (not every place for
+ * cells has it); else NULL. At its default, which is the kernel's own, such a limit needs no controller. */
 const char *hc_cgroup_optional(const struct hc_option *opt);
 
-/* Has the limit a file that must be written (not at the kernel's default, if the file's controller is
- * optional)? Does the leaf have the controller? */
+/* Must the limit's file be written? Not if the limit has no file, or if the file's controller is optional and
+ * the limit is at the kernel's default. Does the leaf have the controller of the limit's file? */
 bool hc_cgroup_asked(const struct hc_limits *l, const struct hc_option *opt);
 bool hc_cgroup_can(const struct hc_cgroup *cg, const struct hc_option *opt);
 
@@ -106,9 +106,9 @@ int hc_cgroup_reap(const struct hc_cgroup_parent *parent);
 
 /* ---- the soft mark on memory (cgroup_soft.c) ---- */
 
-/* Set memory.high to `mark` bytes. `*events`, a descriptor that the caller owns, reports EPOLLPRI each
- * time that hc_cgroup_soft_reached should be called: is the mark reached? hc_cgroup_soft_lift removes
- * memory.high, above which the kernel slows the cell down. */
+/* Set memory.high to `mark` bytes. `*events` gets a descriptor, owned by the caller, on which epoll reports
+ * EPOLLPRI each time that hc_cgroup_soft_reached should be called, which says whether the cell has reached
+ * the mark. hc_cgroup_soft_lift removes memory.high, above which the kernel slows the cell down. */
 int hc_cgroup_soft_begin(const struct hc_cgroup *cg, int64_t mark, int *events, struct hc_error *err);
 bool hc_cgroup_soft_reached(const struct hc_cgroup *cg, int events, int64_t mark);
 void hc_cgroup_soft_lift(const struct hc_cgroup *cg);
@@ -127,7 +127,7 @@ struct hc_cgroup_disks {
  * memory and on the network have no disk, and some use several. */
 bool hc_cgroup_disk_of(struct hc_cgroup_disks *disks, int fd);
 
-/* Is there a limit that io.max holds? Write these limits for each of the disks. */
+/* Is one of the limits that io.max holds set? Write these limits for each of the disks. */
 bool hc_cgroup_asks_io(const struct hc_limits *l);
 int hc_cgroup_limit_io(const struct hc_cgroup *cg, const struct hc_limits *l,
                        const struct hc_cgroup_disks *disks, struct hc_error *err);
@@ -141,13 +141,13 @@ struct hc_cgroup_usage {
     int64_t oom_kills, pids_refused; /* processes killed as memory ran out; forks refused */
 };
 
-/* Read many files: to be called once, at the end. */
+/* Fill `out`. It reads many files of the cgroup: call it once, at the cell's end. */
 void hc_cgroup_usage(const struct hc_cgroup *cg, struct hc_cgroup_usage *out);
 
-/* User and system time together, in microseconds; -1: unknown. */
+/* CPU time of the leaf's processes, user and system time together, in microseconds; -1: unknown. */
 int64_t hc_cgroup_cpu_us(const struct hc_cgroup *cg);
 
-/* What the leaf holds now: bytes of memory, and processes and threads. */
+/* What the leaf holds now: memory in bytes; number of processes and threads together; -1: unknown. */
 void hc_cgroup_now(const struct hc_cgroup *cg, int64_t *memory, int64_t *pids);
 
 #endif

@@ -13,8 +13,8 @@
 
 /* The directory for a job's results. It is made and opened when the first file is written. */
 struct hc_dest {
-    char path[PATH_MAX]; /* as the user named it, or hotcell-output/JOB_ID, or a temporary one instead */
-    bool else_temporary; /* if the default directory cannot be had, take a temporary one */
+    char path[PATH_MAX];        /* path: as the user named it, hotcell-output/JOB_ID, or a temporary one */
+    bool else_temporary;        /* if the default directory cannot be had, take a temporary one */
     char temporary_reason[256]; /* why the directory is a temporary one; empty: it is not temporary */
     int at;      /* directory that a relative default path starts from, borrowed; 0: the current directory */
     bool named;  /* the user named the directory; else it is the default one, which must belong to us */
@@ -41,7 +41,7 @@ int hc_dest_write(struct hc_dest *d, const char *name, const void *data, size_t 
 struct hc_dest_file {
     int dir, fd;      /* directory of the file, and the file; both owned */
     const char *name; /* last part of `path`, borrowed */
-    char temp[64];    /* the file's name until then; empty: it has none, and vanishes when `fd` is closed */
+    char temp[64];    /* name of the incomplete file; empty: it has none, and vanishes when `fd` is closed */
 };
 
 int hc_dest_begin(struct hc_dest_file *o, struct hc_dest *d, const char *path, mode_t mode,
@@ -64,18 +64,19 @@ enum hc_collected {
 struct hc_collect {
     int from_fd;          /* root of the cell's /output, open for reading; borrowed */
     struct hc_dest *dest; /* directory that gets the files; borrowed */
-    bool in_place;        /* bind mode: the files are where they belong; hash and list only */
-    /* A session, whose earlier runs left files: `since_ns` counts outside bind mode, too. */
+    bool in_place;        /* bind mode: the files are where they belong, and are only hashed and listed */
+    /* Collect only files changed since `since_ns` outside bind mode, too: a session's earlier runs left
+     * files. */
     bool changed_only;
     int64_t since_ns; /* bind mode: collect only files changed since then (CLOCK_REALTIME, ns) */
     int cancel_fd;    /* readable: end the collection within a second; -1: none. Borrowed */
-    /* Is this a file of /output that was there before the program, and is unchanged? It is not collected.
-     * NULL: there was none. */
+    /* Returns true for a file of /output that was there before the program and is unchanged: it is not
+     * collected. NULL: there was no such file. */
     bool (*was_there)(const void *ctx, const char *path, const struct stat *st);
     const void *ctx;                    /* first argument of was_there; borrowed */
     const struct hc_policy *policy;     /* the effective policy; borrowed */
-    const struct hc_figure_list *drawn; /* borrowed: the files that are figures; all others are plain files */
-    struct hc_manifest *manifest;       /* borrowed; figures, files and skipped are filled */
+    const struct hc_figure_list *drawn; /* files that are figures; all others are plain files; borrowed */
+    struct hc_manifest *manifest;       /* gets figures, files and skipped files; borrowed */
     enum hc_collected ended;            /* filled: what ended the collection */
     bool reserved_name_left; /* filled: bind mode, a guest's file with a name of hotcell's own could not be
                                 renamed */

@@ -11,10 +11,11 @@
 #include <stdbool.h>
 
 struct hc_attack {
-    /* All texts are static; `about`: what it tries, a phrase; `group`: of attacks alike. */
+    /* Name of the attack; what it tries, a phrase; name of its group of similar attacks. All texts are
+     * static. */
     const char *name, *about, *group;
     const char *held; /* layers each of which alone stops the attack, separated by blanks */
-    bool with_kit;    /* it uses what src/cell/doctor/attacks/kit.py defines */
+    bool with_kit;    /* the program uses what src/cell/doctor/attacks/kit.py defines */
     const char *cell; /* needed kind of cell (drill_range.h); empty: the policy's own */
     const char *text; /* the program, in Python */
 };
@@ -30,14 +31,14 @@ enum hc_drill_verdict {
 const char *hc_drill_verdict_name(enum hc_drill_verdict v); /* "not tried", "held", "reached", "unclear" */
 
 struct hc_drill_result {
-    enum hc_drill_verdict verdict; /* on one attempt */
-    const char *by;                /* static: "guard", "seccomp", "limit", "kernel"; "" unless held */
-    char detail[256];              /* what was reached, or how it was refused */
+    enum hc_drill_verdict verdict; /* verdict on one attempt */
+    const char *by;   /* what stopped it: "guard", "seccomp", "limit", "kernel"; "" unless held; static */
+    char detail[256]; /* what was reached, or how it was refused */
 };
 
 struct hc_drill_row {
-    const struct hc_attack *attack;          /* static */
-    struct hc_drill_result as_is, unguarded; /* under the policy as it is; without its guard */
+    const struct hc_attack *attack;          /* the attack that was tried; static */
+    struct hc_drill_result as_is, unguarded; /* result under the policy as it is; without its guard */
 };
 
 /* A layer of the attacked cells, and how many attacks it stops. */
@@ -48,14 +49,16 @@ struct hc_drill_layer {
 };
 
 struct hc_drill {
-    const struct hc_policy *policy; /* borrowed */
+    const struct hc_policy *policy; /* policy of the attacked cells; borrowed */
     const char *only;               /* name of the one attack to try; NULL: all. Borrowed */
     bool warm;                      /* attack from warm cells, which are copies of a zygote */
     int cancel_fd;                  /* readable: stop; borrowed; -1: none */
     void (*each)(void *ctx, const struct hc_drill_row *row);      /* called after each attack */
     void (*layer)(void *ctx, const struct hc_drill_layer *layer); /* called for each layer at the end */
     void *ctx;                                                    /* for `each` and `layer`; borrowed */
-    int tried, held, unclear; /* filled: numbers of attempts, with and without guard, and of these results */
+    /* Filled: number of attempts (one with the guard and one without it are two); of these, HC_DRILL_HELD; of
+     * these, HC_DRILL_UNCLEAR. */
+    int tried, held, unclear;
 };
 
 /* Run the attacks. 0 when all were tried. -1: no cell of this policy can be made here, the drill was

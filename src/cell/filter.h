@@ -47,8 +47,8 @@ unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *policy
 int hc_filter_compile(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted, uint32_t arch,
                       struct hc_buf *out, struct hc_error *err);
 
-/* The same for this machine, from the cache if the filter is there. `cache_dir` is the directory of
- * compiled filters (made if missing; NULL: no cache); an unusable cache costs time only. */
+/* Get the filter for this machine, from the cache if it is there, else compiled. `cache_dir` is the directory
+ * of compiled filters (made if missing; NULL: no cache); an unusable cache costs time only. */
 int hc_filter_get(enum hc_filter_kind kind, const struct hc_policy *policy, bool counted,
                   const char *cache_dir, struct hc_buf *out, struct hc_error *err);
 
@@ -66,8 +66,8 @@ struct hc_filter_row {
 typedef void hc_filter_visitor(void *ctx, const struct hc_filter_row *row);
 void hc_filter_each(const struct hc_policy *policy, bool counted, hc_filter_visitor *each, void *ctx);
 
-/* Advice what to use instead of a refused call, if its refusals are reported to the launcher; else NULL.
- * hc_filter_hint is about the call of one row. */
+/* Advice what to use instead of the refused call of this name, or of the call of this row, if its refusals
+ * are reported to the launcher; else NULL. Static. */
 const char *hc_filter_advice(const char *call);
 const char *hc_filter_hint(const struct hc_call_rule *row);
 

@@ -14,15 +14,15 @@ enum hc_host_level {
 const char *hc_host_level_name(enum hc_host_level level); /* "ok", "note", "fail" */
 
 struct hc_host_row {
-    const char *name;         /* static */
+    const char *name;         /* name of the check; static */
     enum hc_host_level level; /* result of the check */
-    char detail[1024];        /* result of the check, one line */
-    const char *cost;         /* what is lost; static; empty if ok */
+    char detail[1024];        /* what the check has found, one line */
+    const char *cost;         /* what cells lack if the check does not pass; static; empty if ok */
     char mend[1024];          /* the remedy; empty if ok, or if there is none */
 };
 
-/* Run all checks in order and call `each` with every result. A check that needs another one, which failed,
- * is left out. True if no row is HC_HOST_FAIL. No process or file stays behind. */
+/* Run all checks in order and call `each` with every result. A check is left out if another one, which it
+ * needs, has failed. True if no row is HC_HOST_FAIL. No process or file stays behind. */
 typedef void hc_host_visitor(void *ctx, const struct hc_host_row *row);
 bool hc_host_examine(hc_host_visitor *each, void *ctx);
 

@@ -11,8 +11,8 @@
  * its own from a range; the lease is a lock on one byte of a file, so the kernel returns it however the
  * launcher ends. An ordinary user has only its own ids. */
 struct hc_ids {
-    uid_t uid;    /* on the host */
-    gid_t gid;    /* on the host */
+    uid_t uid;    /* uid of the job's processes on the host */
+    gid_t gid;    /* gid of these processes on the host */
     int lease_fd; /* holds the lock, owned; -1 for an ordinary user */
 };
 
@@ -21,7 +21,8 @@ struct hc_ids {
 #define HC_UID_START 2130706432u
 #define HC_UID_COUNT 65536u
 
-/* $HOTCELL_UID_RANGE=START:COUNT, else the default. */
+/* Read the range from $HOTCELL_UID_RANGE=START:COUNT; without it the default. HC_EXIT_CONFIG if the variable
+ * is wrong. */
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err);
 
 /* Get ids for one job; hc_ids_release gives them back. HC_EXIT_UNAVAILABLE if all are in use. */
@@ -37,14 +38,14 @@ void hc_ids_release(struct hc_ids *ids);
 int hc_ids_write_maps(pid_t pid, uid_t inside_uid, uid_t host_uid, gid_t inside_gid, gid_t host_gid,
                       struct hc_error *err);
 
-/* The same for a zygote that root starts: besides its own id, map `count` ids from `block` on to the ids
+/* Write the maps of a zygote that root starts: besides its own id, map `count` ids from `block` on to the ids
  * from `first` on inside. */
 int hc_ids_write_block_maps(pid_t pid, uid_t inside, const struct hc_ids *own, uid_t first,
                             const struct hc_ids *block, uid_t count, struct hc_error *err);
 
-/* A user namespace that exists only to say which ids of a file system are whose in an idmapped mount: files
- * of `fs_uid` belong to `ids->uid`. Returns a descriptor for mount_setattr(MOUNT_ATTR_IDMAP), owned by the
- * caller. Root only. */
+/* Make a user namespace that only maps the ids of a file system for an idmapped mount: in the mount, files of
+ * `fs_uid` and `fs_gid` belong to `ids`. Returns a descriptor for mount_setattr(MOUNT_ATTR_IDMAP), owned by
+ * the caller, or -1. Root only. */
 int hc_ids_mapping(uid_t fs_uid, gid_t fs_gid, const struct hc_ids *ids, struct hc_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "policy/policy.h"
 
-/* Greatest number of policies changed by jobs that are kept for each tenant, and for all jobs without a
+/* Most stored policies that a job's own options have changed, for each tenant, and for all jobs without a
  * tenant together; the least recently used are removed. Policies that no job changed are all kept. Each
  * tenant has a folder of its own. */
 #define HC_POLICIES_OF_JOBS 4096
@@ -17,8 +17,8 @@
  * they may be long. A larger policy is not kept. */
 #define HC_POLICY_OF_JOB_MOST ((size_t)64 << 10)
 
-/* Store a policy as it was loaded, and note its hash in it (hc_policy_note_base), before tenants and jobs
- * change it. */
+/* Store a policy as it was loaded, and note its hash in it (hc_policy_note_base). To be called before options
+ * of tenants and jobs change the policy. -1: the hash could not be computed; a failed write is no error. */
 int hc_policy_begin(struct hc_policy *p, struct hc_error *err);
 
 /* Store the policy that is in force for a job of this tenant (NULL: the job has none), if the job changed

@@ -14,8 +14,8 @@
 struct hc_parked;
 
 struct hc_run {
-    const struct hc_job *job;       /* borrowed */
-    const struct hc_policy *policy; /* effective: the job's overrides applied. Borrowed */
+    const struct hc_job *job;       /* the job; borrowed */
+    const struct hc_policy *policy; /* the effective policy, with the job's overrides; borrowed */
     int pass_stdout, pass_stderr; /* also write the guest's output to these as it comes, borrowed; -1: it goes
                                      only into the manifest */
     int cancel_fd;                /* readable: end the job; borrowed. -1: none */
@@ -33,8 +33,8 @@ struct hc_run {
     const char *policy_hash;  /* hc_policy_hash, if the caller has it; else NULL */
     const char *warm_key;     /* hc_warm_key of this job and policy, if the caller has it; else NULL */
     struct hc_figure_sink figure_sink; /* receives figures while the program runs */
-    /* What dirs[] of the job that are volumes are to be kept in, at the same index; borrowed; NULL: there are
-     * none */
+    /* The open volumes of those directories of the job that are volumes, by the same index as job->dirs;
+     * borrowed; NULL: no directory is a volume. */
     const struct hc_volume *volumes;
     bool shared;         /* the output directory's group may read the files that hotcell writes there */
     bool plain_manifest; /* print the manifest without indentation, unless it is written to a file */
@@ -53,6 +53,6 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err);
 int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
                           struct hc_buf *text, struct hc_error *err);
 
-void hc_run_finish(struct hc_run *r);
+void hc_run_finish(struct hc_run *r); /* closes r->dest */
 
 #endif

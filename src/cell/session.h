@@ -47,7 +47,7 @@ struct hc_session_given {
     /* Called when the program of an interactive run calls input(); `json` is {"prompt": ...}. NULL: no run
      * may be interactive. */
     void (*input_requested)(void *ctx, const char *json, size_t len);
-    void *ctx; /* for `woken`, `printed`, `figured` and `input_requested` */
+    void *ctx; /* first argument of `woken`, `printed`, `figured` and `input_requested` */
 };
 
 /* Build the cell, up to an interpreter that waits for its first run. The caller frees `*out` with
@@ -103,7 +103,7 @@ bool hc_session_input(struct hc_session *s, const char *text);
 void hc_session_abandon(struct hc_session *s);
 
 bool hc_session_alive(const struct hc_session *s);     /* can there be another run? */
-const char *hc_session_id(const struct hc_session *s); /* its job ID; borrowed */
+const char *hc_session_id(const struct hc_session *s); /* job ID of the session; borrowed */
 
 /* The name of the state in answers and manifests, in `out` or static. */
 const char *hc_session_state_text(const struct hc_session_result *r, char out[64]);

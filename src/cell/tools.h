@@ -31,7 +31,7 @@ bool hc_toolbox_send(struct hc_toolbox *tb, int control_fd);
 /* Kill the commands of running calls: the cell no longer waits for answers. */
 void hc_toolbox_stop(struct hc_toolbox *tb);
 
-/* The same, and wait until the commands have ended. */
+/* Kill the commands of running calls, and wait until they have ended. */
 void hc_toolbox_stop_and_wait(struct hc_toolbox *tb);
 
 /* After hc_toolbox_stop_and_wait: prepare for the next run of a session. Its calls are counted from zero, and

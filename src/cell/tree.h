@@ -39,14 +39,15 @@ struct hc_tree {
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err);
 void hc_tree_finish(struct hc_tree *t);
 
-/* The same of one layer, by its name without '+' or by its ID. */
+/* Find one layer in the same way, by its name without '+' or by its ID. */
 int hc_layer_open(struct hc_tree *t, const char *name, struct hc_error *err);
 
 /* Hold a tree and its layers until hc_tree_finish: hc_tree_prune removes nothing that is held.
  * HC_EXIT_UNAVAILABLE if one has been removed. */
 int hc_tree_hold(struct hc_tree *t, struct hc_error *err);
 
-/* What the builder noted beside the root (meta.json); the caller owns it. NULL: nothing that can be read. */
+/* Read meta.json, which the builder wrote beside root/. Returns its JSON, owned by the caller; NULL: it
+ * cannot be read. */
 cJSON *hc_tree_meta(const struct hc_tree *t);
 
 /* Write a clause for messages, with the command that rebuilds the tree: "'hotcell tree build base' makes
@@ -64,8 +65,9 @@ int hc_tree_check_name(const char *name, struct hc_error *err);
 int hc_tree_adopt(enum hc_tree_kind kind, const char *staging, const char *name, char id[HC_SHA256_HEX],
                   struct hc_error *err);
 
-/* A fresh staging directory .new-XXXXXX among the entries of that kind, locked for as long as `*lock_fd` is
- * open; staging directories without a lock are removed first. */
+/* Make a fresh staging directory .new-XXXXXX among the entries of that kind; `staging` gets its path. It is
+ * locked for as long as `*lock_fd`, which the caller owns, is open; staging directories without a lock are
+ * removed first. hc_tree_discard removes one. */
 int hc_tree_stage(enum hc_tree_kind kind, char staging[PATH_MAX], int *lock_fd, struct hc_error *err);
 void hc_tree_discard(const char *staging);
 
@@ -86,13 +88,14 @@ int hc_tree_line(int dir, const char *name, const char *path, const struct stat 
  * a name. */
 int hc_tree_remove(enum hc_tree_kind kind, const char *name, struct hc_error *err);
 
-/* Point a name at what it meant before it moved last. `id` gets that. HC_EXIT_DATA if there is no such tree.
- */
+/* Point a name at the entry that it named before it was last changed; `id` gets the ID of that entry.
+ * HC_EXIT_DATA if there is no such tree. */
 int hc_tree_rollback(enum hc_tree_kind kind, const char *name, char id[HC_SHA256_HEX], struct hc_error *err);
 
 /* Look for entries of this user's store that nothing needs: they have no name, no name could be rolled back
- * to them (`previous`: that does not count), and no process holds them. `report` is called for each entry;
- * `why` says why it is kept, NULL: nothing needs it, and with `remove` it has been removed. */
+ * to them (with `previous` this does not save an entry), and no process holds them. `report` is called for
+ * each entry; its `why` says why the entry is kept. NULL: nothing needs it, and with `remove` it has been
+ * removed. */
 typedef void hc_tree_pruned(void *ctx, const char *id, const char *why);
 int hc_tree_prune(enum hc_tree_kind kind, bool previous, bool remove, hc_tree_pruned *report, void *ctx,
                   struct hc_error *err);

@@ -20,7 +20,7 @@
 
 /* The stamps of one tree, mapped. */
 struct hc_stamps {
-    const struct hc_tree *tree; /* borrowed */
+    const struct hc_tree *tree; /* the tree; borrowed */
     const void *map;            /* the stamps' file, owned; NULL: there are no usable stamps */
     /* Bytes of the map; number of stamps: those of files that every run reads come first. */
     size_t size, count;
@@ -35,7 +35,7 @@ struct hc_stamps {
 int hc_stamps_open(struct hc_stamps *s, const struct hc_tree *tree, bool whole, struct hc_error *err);
 void hc_stamps_finish(struct hc_stamps *s);
 
-/* A hash of all stamps, as text in `s`: other stamps have another hash. */
+/* A hash over all stamps of `s`, as hex text that is valid as long as `s`: other stamps have another hash. */
 const char *hc_stamps_sum(const struct hc_stamps *s);
 
 /* Compare `count` entries from number `first` on. HC_EXIT_UNAVAILABLE, and a sentence that names the tree,

@@ -27,8 +27,8 @@ struct hc_warm_zygote {
     char key[HC_SHA256_HEX];         /* hc_cached_policy.zygote_key; "": the row is free */
     size_t rung;                     /* rung of the policy's ladder */
     struct hc_cached_policy *cached; /* the zygote's policy, a counted reference; NULL: not started */
-    struct hc_zygote *zygote;        /* owned; NULL: not started */
-    int64_t asked, last; /* number of jobs that asked for it, and when the last did (hc_mono_ms) */
+    struct hc_zygote *zygote;        /* the interpreter's process; owned; NULL: not started */
+    int64_t asked, last; /* number of jobs that asked for it; when the last one did (hc_mono_ms) */
     int64_t started;     /* when the zygote was started (hc_mono_ms) */
     int failures;        /* failed attempts to make a zygote or cell, in a row */
     int64_t not_before;  /* after too many failures: when to try again (hc_mono_ms) */
@@ -39,16 +39,16 @@ struct hc_warm_zygote {
 struct hc_warm_slot {
     char key[HC_SHA256_HEX]; /* hc_warm_key; "": the slot is free */
     char tenant[72];         /* name of the jobs' tenant; "": none */
-    int64_t weight;          /* the tenant's, as in struct hc_share */
+    int64_t weight;          /* weight of the tenant, as in struct hc_share */
     size_t zygote;           /* index in hc_warm.zygotes of the zygote that makes its cells */
-    struct hc_parked cell;   /* owned; the cell that waits, if any */
+    struct hc_parked cell;   /* the cell that waits, pid 0: none; owned */
     int64_t last;            /* when a job last asked for this slot (hc_mono_ms) */
 };
 
 /* How many zygotes a worker has, and when each is started, replaced or ended. */
 #define HC_WARM_WANTED 2 /* usual value of hc_warm_rules.wanted */
 struct hc_warm_rules {
-    int64_t bytes;  /* what zygotes and cells may count for; too little for one: every job is run cold */
+    int64_t bytes;  /* most bytes that zygotes and cells count for; too few for one: no cell is warm */
     int64_t wanted; /* jobs that ask for the same cell before a zygote is started */
     int64_t cells;  /* cells that a zygote makes before it is replaced */
     int64_t age_ms, idle_ms; /* age at which a zygote is replaced; time without a job after which it ends */
@@ -56,25 +56,26 @@ struct hc_warm_rules {
 };
 
 struct hc_warm {
-    struct hc_warm_zygote zygotes[HC_WARM_ZYGOTES];
-    struct hc_warm_slot slots[HC_WARM_SLOTS];
-    struct hc_warm_rules rules;   /* rules of this worker */
-    struct hc_warm_counts counts; /* counts of this worker */
+    struct hc_warm_zygote zygotes[HC_WARM_ZYGOTES]; /* the zygotes; owned */
+    struct hc_warm_slot slots[HC_WARM_SLOTS];       /* the kinds of jobs, with their waiting cells; owned */
+    struct hc_warm_rules rules;                     /* rules of this worker */
+    struct hc_warm_counts counts;                   /* counts of this worker */
 };
 
+/* Begin without zygotes and cells; the rules are copied. */
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 
 /* The cell of one job. */
 struct hc_warm_use {
     struct hc_warm_slot *slot;   /* slot of the cell that was used; NULL: none was */
     struct hc_warm_slot *wanted; /* slot of the rung that the job needs; NULL: there is none */
-    struct hc_parked *cell;      /* the slot's; NULL: none */
+    struct hc_parked *cell;      /* the cell that was used, in the slot; borrowed; NULL: none was */
     bool warm;                   /* the job ran in a warm cell */
 };
 
-/* Take the waiting cell for this job and count it as used: one of the rung that the job needs or, if none of
- * it waits, of another rung; or one that the zygote makes now. NULL if there is none; the reason is counted.
- * `weight` is the tenant's. The caller finishes the cell (hc_parked_finish). */
+/* Take a waiting cell for this job and count it as used: a cell of the rung that the job needs or, if none of
+ * that rung waits, of another rung; or a cell that the zygote makes now. NULL if there is none; the reason is
+ * counted. `weight` is the tenant's. The caller finishes the cell (hc_parked_finish). */
 struct hc_parked *hc_warm_take(struct hc_warm *w, const struct hc_job *job, struct hc_cached_policy *cached,
                                int64_t weight, struct hc_warm_use *use);
 
@@ -94,8 +95,8 @@ int hc_warm_run(struct hc_warm *w, struct hc_warm_use *use, struct hc_cached_pol
                 struct hc_run *run, struct hc_manifest *m, struct hc_error *err);
 void hc_warm_reap_cell(struct hc_warm_use *use);
 
-/* Where a processor is idle: have one more of the cells that wait prepare for its job (hc_parked_prepare).
- * False: all that are likely to be used soon have been told. */
+/* To be called where a processor is idle: tell one more waiting cell to prepare for its job
+ * (hc_parked_prepare). False: all cells that are likely to be used soon have been told. */
 bool hc_warm_prepare(struct hc_warm *w);
 
 /* Replace cells that have waited for too long, and end zygotes that no job asked for lately. */

@@ -19,11 +19,13 @@ enum hc_cold {
 
 /* Counts since the worker started, except `zygotes` and `cells`. */
 struct hc_warm_counts {
-    int64_t zygotes, cells; /* that exist now; cells: those that wait */
-    /* Recycled: replaced for their cells, age or tree; idle: ended for lack of jobs;
-     * evicted: so was one that another needed the room of. */
+    int64_t zygotes, cells; /* number of zygotes now; number of cells that wait now */
+    /* Numbers of zygotes that were started; could not be started; died; were replaced (recycled) because of
+     * the number of their cells, their age or their tree; were ended as no job asked for them (idle); were
+     * ended to make room for another one (evicted). */
     int64_t zygotes_started, zygotes_failed, zygotes_died, zygotes_recycled, zygotes_idle, zygotes_evicted;
-    /* Used: given to a job; expired: ended unused, with their zygote or too old. */
+    /* Numbers of cells that were made; could not be made; were given to a job; died while they waited; ended
+     * unused, with their zygote or because of their age. */
     int64_t cells_made, cells_failed, cells_used, cells_died, cells_expired;
     int64_t cells_early;           /* used cells whose job was answered before their processes were gone */
     int64_t cold[HC_COLD_REASONS]; /* jobs that had a cell built for them, by reason */

@@ -1,5 +1,5 @@
-/* cancel.h - turns signals and the caller's end into a readable descriptor, so that a job can be ended in
- * order. */
+/* cancel.h - turns signals and the end of the calling program into a readable descriptor, so that a job can
+ * be ended in order. */
 #ifndef HC_CLI_CANCEL_H
 #define HC_CLI_CANCEL_H
 
@@ -9,9 +9,9 @@
  * one of them arrives. -1: an error. */
 int hc_cancel_open(struct hc_error *err);
 
-/* A descriptor, owned by the caller, that becomes readable with `signals` (from hc_cancel_open, borrowed) or
- * with `caller_fd`: a pidfd or a pipe that becomes readable, or is closed, when the calling program ends; 0:
- * no such descriptor. -1: an error. */
+/* Makes a descriptor, owned by the caller, that becomes readable as soon as `signals` does (from
+ * hc_cancel_open, borrowed) or `caller_fd` (borrowed), a pidfd or a pipe that becomes readable, or is closed,
+ * when the calling program ends; 0: no such descriptor. -1: an error. */
 int hc_cancel_watch(int signals, int caller_fd, struct hc_error *err);
 
 /* Ends this process by the signal that has arrived at `fd` (from hc_cancel_open), as the shell and make

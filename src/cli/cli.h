@@ -15,6 +15,7 @@ struct hc_command {
     int (*run)(int argc, char **argv); /* the command; returns the exit status */
 };
 
+/* The commands. Each returns the exit status, and has printed what went wrong. */
 int hc_cmd_run(int argc, char **argv);
 int hc_cmd_check(int argc, char **argv);
 int hc_cmd_session(int argc, char **argv);
@@ -27,7 +28,7 @@ int hc_cmd_verify(int argc, char **argv);
 int hc_cmd_workspace(int argc, char **argv);
 int hc_cmd_report(int argc, char **argv);
 int hc_cmd_jobs(int argc, char **argv);
-int hc_cmd_order(int argc, char **argv); /* cancel, hold, release, drain, resume: argv[0] */
+int hc_cmd_order(int argc, char **argv); /* argv[0]: cancel, hold, release, drain or resume */
 int hc_cmd_usage(int argc, char **argv);
 int hc_cmd_doctor(int argc, char **argv);
 int hc_cmd_clean(int argc, char **argv);
@@ -41,8 +42,8 @@ int hc_usage(const char *command, const char *fmt, ...) __attribute__((format(pr
 
 struct option;
 
-/* The same for an option that the command does not have (`given`: the argument), with the nearest name of
- * `options`. */
+/* The same for the argument `given`, an option that the command does not have: the message suggests the
+ * nearest name of `options`. */
 int hc_unknown_option(const char *command, const struct option *options, const char *given);
 
 #endif

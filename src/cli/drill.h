@@ -3,8 +3,8 @@
 #define HC_CLI_DRILL_H
 
 struct hc_drill_options {
-    const char *policy; /* name or path; NULL: "default" */
-    const char *tree;   /* name, ID or path; NULL: the policy's */
+    const char *policy; /* name or path of the policy; NULL: "default" */
+    const char *tree;   /* name, ID or path of the tree; NULL: the policy's */
     const char *attack; /* name of the only attack to try; NULL: all attacks */
     int json, warm;     /* print JSON; attack cells that waited for a job */
 };

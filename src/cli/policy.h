@@ -4,10 +4,11 @@
 
 #include "policy/policy.h"
 
-/* Each prints to standard output and returns the exit status. */
+/* Print for people what the policy allows; print how two policies differ. Each prints to standard output and
+ * returns the exit status. */
 int hc_policy_explain(const struct hc_policy *p);
 int hc_policy_diff(const struct hc_policy *a, const struct hc_policy *b); /* 0: equal, 1: they differ */
-/* argv[0] is "learn", or "show". */
+/* "policy learn" and "policy show": argv[0] is "learn", or "show". They return the exit status. */
 int hc_policy_learn(int argc, char **argv);
 int hc_policy_show(int argc, char **argv);
 

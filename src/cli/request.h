@@ -23,39 +23,42 @@ struct hc_request {
     bool serve; /* set by the caller, with `live`: options for these programs are collected in `given` */
     struct hc_job job;       /* what the command line and the spec ask for */
     struct hc_policy policy; /* effective, with the job's options and tools; owned */
-    struct hc_buf key, code; /* key that signs manifests, empty: none; the program while it is read; owned */
-    const char *file;        /* the program's name for messages */
-    const char *spec;        /* path of the spec; NULL: none */
-    char *session, *step;    /* names of the directories; owned; NULL: none. The job's output directory is the
-                                step's already */
-    int session_fd;          /* the lock on the session, held until the job has ended; -1: none */
-    const char *stdin_path;  /* where the program's standard input comes from; NULL: the spec, or nowhere */
-    int stdin_fd;            /* descriptor of that file, owned; -1: none */
-    bool wait;               /* wait for the session's running step to end */
-    bool json;               /* --json: print JSON instead of text */
-    enum hc_warm warm;       /* where the job runs; unless it is HC_WARM_NO, policy and key are not loaded */
-    int tool_fd;             /* socket to the client that answers tools, borrowed; 0: none */
+    /* Key that signs manifests, empty: none; the program while it is read; owned. */
+    struct hc_buf key, code;
+    const char *file;     /* the program's name for messages */
+    const char *spec;     /* path of the spec; NULL: none */
+    char *session, *step; /* names of the directories; owned; NULL: none. The job's output directory is the
+                             step's already */
+    int session_fd; /* descriptor with the lock on the session until the job has ended; owned; -1: none */
+    const char *stdin_path; /* where the program's standard input comes from; NULL: the spec, or nowhere */
+    int stdin_fd;           /* descriptor of that file, owned; -1: none */
+    bool wait;              /* wait for the session's running step to end */
+    bool json;              /* --json: print JSON instead of text */
+    enum hc_warm warm;      /* where the job runs; unless HC_WARM_NO, `policy` and `key` are not loaded yet */
+    int tool_fd;            /* socket to the client that answers tools, borrowed; 0: none */
     int caller_fd; /* descriptor by which the caller's end is noticed (cancel.h), borrowed; 0: none */
     int stdout_fd, stderr_fd; /* the program's output is copied to these; 0: to this process's own, or nowhere
                                  with `json` */
     int figure_fd;            /* gets a line of JSON for each figure as it is made; 0: none */
     char *given[64];          /* with `serve`: options for each program, as arguments; owned */
     size_t given_count;       /* used entries of `given` */
-    int64_t jobs, store; /* with `serve`: most programs at once; most bytes of stored results; 0: not given */
+    /* With `serve`: most programs that run at once; most bytes of stored results; 0: not given. */
+    int64_t jobs, store;
     /* With `live`, set by the caller: the options of a batch; NULL: the command is no batch. */
     struct hc_batch_options *batch;
 };
 
 #define HC_MAX_SERVED 64 /* most programs at once that --jobs allows */
 
-/* A command's work on its request: the exit status, or -1 with `err` set. */
+/* Does a command's work on its request. Returns the exit status, or -1 with `err` set. */
 typedef int hc_request_worker(struct hc_request *q, struct hc_error *err);
 
-/* Loads policy and key, which were not loaded as a daemon was to run the job. */
+/* Loads policy and key, which were not loaded because a daemon was to run the job. */
 int hc_request_load_policy(struct hc_request *q, struct hc_error *err);
 
-/* Runs such a command: reads the command line into `q`, whose members "set by the caller" are set, calls
- * `work`, and frees `q`. With --help it prints `help` and the policy's options. Returns the exit status. */
+/* Runs a command with such a worker: reads the command line into `q`, whose members "set by the caller" are
+ * set, calls `work`, and frees `q`. With --help it prints `help` and the policy's options. Returns the exit
+ * status. */
 int hc_request_serve(struct hc_request *q, int argc, char **argv, const char *help, hc_request_worker *work);
 
 #endif

@@ -1,5 +1,5 @@
-/* tree.h - the actions of "hotcell tree" that have a file of their own. As commands: argv[0] is the action's
- * name. */
+/* tree.h - the actions of "hotcell tree" that have a file of their own. Like commands they get the action's
+ * name as argv[0], and return the exit status. */
 #ifndef HC_CLI_TREE_H
 #define HC_CLI_TREE_H
 

@@ -1,9 +1,9 @@
-/* workspace.h - private to hotcell workspace. */
+/* workspace.h - private to the command "hotcell workspace": print how a file was changed. */
 #ifndef HC_CLI_WORKSPACE_H
 #define HC_CLI_WORKSPACE_H
 
-/* Print how two files differ, as diff(1) -u has it, and safe for a terminal. -1 for a file that is not there.
- * Both descriptors stay the caller's. `path`: for the heads, any bytes. */
+/* Print the differences of two files in the form of diff(1) -u, safe for a terminal. `old_fd`, `new_fd`: the
+ * files, borrowed; -1: there is no such file. `path`: name of the file in the patch's head, any bytes. */
 void hc_workspace_print_patch(int old_fd, int new_fd, const char *path);
 
 #endif

@@ -13,7 +13,7 @@
 /* The address of a daemon. */
 struct hc_daemon_address {
     char path[PATH_MAX];      /* path of its Unix socket; empty: it listens on TCP */
-    char host[256], port[8];  /* of its TCP socket: host name or address, decimal port */
+    char host[256], port[8];  /* host name or address, and decimal port, of its TCP socket */
     const char *token;        /* the bearer token, borrowed from the environment; NULL: no token */
     char name[PATH_MAX + 32]; /* the address as messages write it */
 };
@@ -25,10 +25,10 @@ int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err);
 
 /* One request; all pointers are borrowed. */
 struct hc_exchange_head {
-    const char *method, *path; /* "POST"; path and query, percent-encoded already */
+    const char *method, *path; /* method, such as "POST"; path and query, percent-encoded already */
     const char *accept;        /* the media type of the answer; NULL: any */
     const void *body;          /* JSON text; NULL: no body */
-    size_t body_len;           /* bytes */
+    size_t body_len;           /* bytes of `body` */
 };
 
 /* Connects; returns a socket that the caller closes. -1: HC_EXIT_UNAVAILABLE, with err->sys set unless the

@@ -6,7 +6,7 @@
 
 /* A job for a daemon, filled by the caller; the last two members are results. Descriptors are borrowed. */
 struct hc_remote {
-    struct hc_job *job; /* borrowed, and checked by hc_job_check; its tools are moved out of it */
+    struct hc_job *job; /* the job, checked by hc_job_check; borrowed; its tools are moved out of it */
     int tool_fd;        /* socket to the client that answers tools without a command; 0: no client */
     int pass_stdout, pass_stderr; /* the guest's output is copied to these; -1: only into the manifest */
     int cancel_fd;                /* when it becomes readable, the job is cancelled; -1: no such descriptor */

@@ -26,7 +26,7 @@ struct hc_stream_reader {
     char *problem;      /* JSON text of a problem document, owned; NULL until it arrives */
     /* Is called for each call of a tool, with `call_data`. -1 ends the reading. */
     int (*call)(void *call_data, const struct hc_json *event, struct hc_error *err);
-    void *call_data; /* borrowed */
+    void *call_data; /* first argument of `call`; borrowed */
 };
 
 /* Frees what the reader owns. */

@@ -7,7 +7,7 @@
 #include "client/http.h"
 #include "job/job.h"
 
-/* Owns all its members. */
+/* The tools of one job, and their open calls. It owns all of its members. */
 struct hc_tool_proxy {
     struct hc_tools tools;      /* the tools that the job brings */
     struct hc_toolbox *toolbox; /* NULL: the job brings no tools */

@@ -13,9 +13,9 @@ struct hc_front_setup {
     int *workers;                   /* channels to the workers */
     const pid_t *worker_pids;       /* pids of the workers, by the same index */
     size_t worker_count;            /* number of workers */
-    struct hc_config *config;       /* in force */
+    struct hc_config *config;       /* the configuration in force */
     struct hc_listeners *listeners; /* open sockets for clients */
-    const struct hc_trees *trees;   /* the board; borrowed, unlike all other members */
+    const struct hc_trees *trees;   /* the board of changed trees; borrowed, unlike all other members */
     int64_t alive_every;            /* ms between two HC_SAY_ALIVE to the manager; 0: none is sent */
 };
 

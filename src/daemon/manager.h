@@ -5,8 +5,9 @@
 
 #include "daemon/config/config.h"
 
-/* Serve until a signal ends the daemon. `c` is the configuration in force, which was loaded from `path` and
- * is loaded from there again; `path` is absolute, or NULL for the usual place. Returns the exit status. */
+/* Serve until a signal ends the daemon. `c` is the configuration in force, borrowed, which was loaded from
+ * `path`, and which a reload loads again; `path` is absolute, or NULL for the usual place. Returns the exit
+ * status. */
 int hc_manager_main(struct hc_config *c, const char *path);
 
 #endif

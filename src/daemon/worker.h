@@ -8,7 +8,7 @@
 
 /* Directories below the state directory, which is the worker's current directory. */
 #define HC_RESULTS_DIR "jobs"   /* has a directory JOB_ID with the results of each job */
-#define HC_STAGE_DIR   "inputs" /* has a directory NUMBER/JOB_ID with the inputs of each running job */
+#define HC_STAGE_DIR   "inputs" /* has a directory WORKER_NUMBER/JOB_ID with the inputs of each running job */
 
 struct hc_warm_rules;
 struct hc_trees;

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Let this process and its later children share a core only with each other. HC_EXIT_UNAVAILABLE; err->sys
- * is ENODEV on a machine without SMT, EINVAL on a kernel without core scheduling. */
+/* Let this process and its later children share a core only with each other. HC_EXIT_UNAVAILABLE if the
+ * kernel refuses; err->sys is ENODEV on a machine without SMT, EINVAL on a kernel without core scheduling. */
 int hc_cores_keep(struct hc_error *err);
 
-/* From outside: a process's core scheduling cookie; 0: it has none, or it cannot be read. */
+/* For the launcher: the core scheduling cookie of a process; 0: it has none, or it cannot be read. */
 uint64_t hc_cores_cookie(pid_t pid);
 
 #endif

@@ -1,4 +1,4 @@
-/* fs.h - file systems and mounts of a cell, made by the calls that need no path. */
+/* fs.h - make file systems and mounts of a cell, by the system calls that need no path. */
 #ifndef HC_INSIDE_FS_H
 #define HC_INSIDE_FS_H
 
@@ -6,10 +6,11 @@
 
 #include <stdint.h>
 
+/* An option of a file system, as fsconfig(2) sets it. */
 struct hc_fs_option {
-    const char *key;  /* the option's name; NULL ends the list */
-    int64_t number;   /* value of the attribute, used if `text` is NULL */
-    const char *text; /* value of the attribute as text, borrowed */
+    const char *key;  /* name of the option; NULL ends the list */
+    int64_t number;   /* value of the option, used if `text` is NULL */
+    const char *text; /* value of the option as text, borrowed; NULL: `number` is its value */
 };
 
 /* Make a new file system that is not mounted yet, with the MOUNT_ATTR_* in `attr`. Returns a descriptor

@@ -1,4 +1,4 @@
-/* park.h - a launcher's request to a zygote: make a cell of a copy of yourself, which waits for a job.
+/* park.h - a launcher's request to a zygote to make a cell of a copy of itself, which waits for a job.
  *
  * One request is one packet on the zygote's control channel, with HC_PARK_FDS descriptors. From then on
  * the new cell itself sends messages on the construction socket that is among them, as in plan.h; end of

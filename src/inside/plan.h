@@ -30,18 +30,19 @@
  * itself (`mount_fd`). Without, only the child can, in its own mount namespace, where descriptors of the old
  * one are refused: it looks `path` up once more and must meet the same inode. */
 struct hc_source {
-    char *path;      /* on the host; owned */
+    char *path;      /* path of the place on the host; owned */
     int fd;          /* descriptor of the place, O_PATH; owned */
     int mount_fd;    /* detached clone of the mount, owned; -1: the child makes it */
     uint64_t attr;   /* MOUNT_ATTR_* of the clone */
-    char target[80]; /* below the root, without leading slash; empty for the root itself and the shim */
+    char target[80]; /* where it is mounted below the cell's root, without leading slash; empty for the root
+                        itself and the shim */
 };
 
 /* A directory of the host in the cell. */
 struct hc_dir_source {
-    struct hc_source from;
-    const char *place; /* absolute path in the cell; borrowed */
-    enum hc_dir_mode mode;
+    struct hc_source from; /* the directory on the host; owned */
+    const char *place;     /* absolute path in the cell; borrowed */
+    enum hc_dir_mode mode; /* what the program may do with it */
 };
 
 struct hc_plan {
@@ -51,8 +52,8 @@ struct hc_plan {
     size_t layer_count;                          /* used entries of `layers` */
     struct hc_source inputs[HC_MAX_INPUTS];      /* files and directories below /input */
     size_t input_count;                          /* used entries of `inputs` */
-    struct hc_dir_source dirs[HC_MAX_DIRS];
-    size_t dir_count;
+    struct hc_dir_source dirs[HC_MAX_DIRS];      /* directories of the host */
+    size_t dir_count;                            /* used entries of `dirs` */
     const char *workdir; /* directory of the cell that the program begins in; borrowed. NULL: /output */
     int devices_fd;      /* a mount of the cell's own device nodes, owned; -1: the host's nodes are mounted */
     uid_t host_uid;      /* uid of the cell's processes on the host */
@@ -84,14 +85,14 @@ enum hc_sync_kind {
 
 /* Facts about itself that the child read back after the last step, before exec. */
 struct hc_facts {
-    pid_t pid;              /* its number in the cell's pid namespace */
+    pid_t pid;              /* pid of the process in the cell's pid namespace */
     uid_t ruid, euid, suid; /* real, effective and saved uid, in the cell's user namespace */
-    gid_t rgid, egid, sgid; /* the same of gids */
+    gid_t rgid, egid, sgid; /* real, effective and saved gid, likewise */
     int groups;             /* number of supplementary groups */
     /* Sets of capabilities, a bit each. */
     uint64_t caps_effective, caps_permitted, caps_inheritable, caps_bounding, caps_ambient;
     int securebits, no_new_privs, seccomp_mode; /* as prctl(2) gives them */
-    int landlock_abi;                           /* the kernel's; 0: no Landlock */
+    int landlock_abi;                           /* Landlock ABI of the kernel; 0: no Landlock */
     int interfaces, loopback_up; /* number of interfaces that are up; whether the loopback is */
     int root_write_errno;        /* errno of creating a file in the tree; 0: it succeeded */
     int landlock_errno;          /* errno of making a symbolic link in /output */
@@ -122,9 +123,9 @@ static inline gid_t hc_guest_gid(const struct hc_plan *plan)
 /* The child of clone3: builds the cell around itself and execs the shim. Never returns. (inside.c) */
 _Noreturn void hc_inside(const struct hc_plan *plan);
 
-/* The child of a zygote's clone3: the same without the exec, and it returns. The open descriptors are then
- * those of enum hc_cell_fd, HC_FD_SYNC, and HC_FD_SHIM, which the caller executes. SIGCHLD stays blocked.
- * Ends the process if a step fails. (inside.c) */
+/* The child of a zygote's clone3: builds the cell in the same way, but returns instead of the exec. The open
+ * descriptors are then those of enum hc_cell_fd, HC_FD_SYNC, and HC_FD_SHIM, which the caller executes.
+ * SIGCHLD stays blocked. Ends the process if a step fails. (inside.c) */
 #define HC_FD_SYNC (HC_FD_STATUS + 1) /* the construction socket */
 #define HC_FD_SHIM (HC_FD_SYNC + 1)   /* the shim's file */
 void hc_inside_copy(const struct hc_plan *plan);
@@ -137,14 +138,14 @@ int hc_source_clone(const struct hc_source *s, bool same, struct hc_error *err);
 int hc_inside_offer_copies(const struct hc_plan *plan, int space_fd, struct hc_error *err);
 
 /* Build the root of the cell: tree, its layers, /dev, /input, /output, /tmp, and a zygote's /proc; the host's
- * root is detached. Sets the roots of /output and /tmp and the detached mount of the shim, owned by the
- * caller. (mounts.c) */
+ * root is detached. `out` gets descriptors that the caller owns. (mounts.c) */
 struct hc_mounted {
-    int output_fd, tmp_fd, shim_fd, input_fd; /* -1: not made */
+    /* Roots of /output and /tmp; detached mount of the shim; root of /input. -1: not made. */
+    int output_fd, tmp_fd, shim_fd, input_fd;
 };
 int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* The same in a copy of a zygote, whose root and /dev are built already: mount fresh /output, /tmp and
+/* Make the mounts of a copy of a zygote, whose root and /dev are built already: mount fresh /output, /tmp and
  * /input over those of the zygote, and an empty directory on /proc. /input is read-only except through
  * `input_fd`. (mounts.c) */
 int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
@@ -153,20 +154,21 @@ int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct h
  * loopback is. (loopback.c) */
 int hc_loopback_up(int *interfaces, int *up, struct hc_error *err);
 
-/* Apply the file rules again by Landlock, at the kernel's ABI, which is returned; 0 if the kernel has no
- * Landlock. (landlock.c) */
+/* Enforce with Landlock, too, which files the cell may read and write, at the ABI of the kernel, which is
+ * returned; 0 if the kernel has no Landlock. (landlock.c) */
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err);
 
 /* One Landlock rule, for people. hc_landlock_each visits all; `counted`: a cgroup counts the cell's
  * memory. */
 struct hc_landlock_row {
-    const char *path, *why;    /* in the cell; the reason, a phrase */
-    bool reads, writes, links; /* what may be done below it; links: make symbolic links and pipes too */
+    const char *path, *why; /* path in the cell; reason of the rule, a phrase */
+    /* The cell may read below the path; may write; may make symbolic links and pipes, too. */
+    bool reads, writes, links;
 };
 void hc_landlock_each(bool counted, void (*each)(void *ctx, const struct hc_landlock_row *row), void *ctx);
 
-/* Change to the guest's ids, set resource limits, drop all rights with proof, and read the rights back.
- * (rights.c) */
+/* Change to the guest's ids; set resource limits; drop all rights, and prove that they cannot come back; read
+ * the rights back into `f`. (rights.c) */
 int hc_rights_become_guest(const struct hc_plan *plan, struct hc_error *err);
 int hc_rights_limit(const struct hc_plan *plan, struct hc_error *err);
 int hc_rights_drop(const struct hc_plan *plan, struct hc_error *err);

@@ -44,7 +44,7 @@ enum hc_weak_layer {
 
 #define HC_WEAK_VARIABLE "HOTCELL_WITHOUT"
 
-/* Whether any of these layers is off. */
+/* Whether one of these layers, bits of enum hc_weak_layer, is off. */
 bool hc_weak(unsigned layers);
 
 /* Whether the layer of this name in the manifest is off. */

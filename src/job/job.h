@@ -6,17 +6,17 @@
 #include "policy/options.h"
 
 #include <string.h>
-#define HC_MAX_INPUTS  64 /* most inputs of a job */
-#define HC_MAX_RETURNS 64 /* most variables that a job returns */
-#define HC_MAX_DIRS    16
+#define HC_MAX_INPUTS  64   /* most inputs of a job */
+#define HC_MAX_RETURNS 64   /* most variables that a job returns */
+#define HC_MAX_DIRS    16   /* most directories of the host that a job has */
 #define HC_JOB_VOLUMES 4    /* most volumes of a job */
 #define HC_DIR_PLACE   1024 /* most bytes of a directory's place in the cell */
 #define HC_JOB_NAME    64   /* most bytes of an id, and of the name of an input, a variable or a label */
 #define HC_BOM         "\xef\xbb\xbf" /* may stand before a program's code; the handover leaves it out */
 
-/* What the file becomes as the value of the program's variable. */
+/* What the program's variable holds of an input's file. */
 enum hc_input_format {
-    HC_INPUT_PATH,  /* its path below /input */
+    HC_INPUT_PATH,  /* path of the file below /input, as text */
     HC_INPUT_JSONL, /* pandas DataFrame, one JSON record per line */
     HC_INPUT_JSON,  /* pandas DataFrame, from one JSON document */
     HC_INPUT_CSV,   /* pandas DataFrame, from CSV */
@@ -27,16 +27,17 @@ enum hc_input_format {
 
 #define HC_JOB_CHOICES 80 /* bytes of a list of choices */
 
+/* A file that the job gives to its program. */
 struct hc_input {
-    char *name;                  /* hc_is_variable */
+    char *name;                  /* name of the program's variable (hc_is_variable) */
     char *path;                  /* path of the file on the host */
     enum hc_input_format format; /* how the program gets the file */
 };
 
 /* A variable of the program whose value the job returns. */
 struct hc_return {
-    char *name;         /* a word or hc_is_variable */
-    const char *format; /* static: "auto", "json", "npy", "csv", "jsonl" */
+    char *name;         /* name of the variable: a word, or as hc_is_variable has it */
+    const char *format; /* how its value is written: "auto", "json", "npy", "csv", "jsonl"; static */
 };
 
 /* What a program may do with a directory of the host. */
@@ -48,11 +49,11 @@ enum hc_dir_mode {
 };
 /* A directory of the host that the program finds in its cell. */
 struct hc_dir {
-    char *host;   /* owned; as the caller named it */
-    char *place;  /* owned; absolute path in the cell (hc_dir_bad_place); NULL: the host's absolute path */
-    char *volume; /* owned; name of the tenant's volume that it is a copy of, and `host` "" until a worker has
-                     opened that; NULL: it is no volume */
-    enum hc_dir_mode mode;
+    char *host;  /* path on the host as the caller named it; owned */
+    char *place; /* absolute path in the cell (hc_dir_bad_place); owned; NULL: the same path as on the host */
+    char *volume; /* name of the tenant's volume that it is a copy of; `host` is "" until a worker has opened
+                     the volume; owned; NULL: it is no volume */
+    enum hc_dir_mode mode; /* what the program may do with it */
 };
 /* Commands that take options of a job (hc_job_option.commands); HC_OF_SERVE is `hotcell mcp`. */
 enum { HC_OF_RUN = 1, HC_OF_CHECK = 2, HC_OF_SESSION = 4, HC_OF_SERVE = 8, HC_OF_BATCH = 16 };
@@ -65,7 +66,7 @@ enum { HC_SPEC_OWN = 1, HC_SPEC_RUNNER = 2, HC_SPEC_UPLOAD = 4, HC_SPEC_SESSION 
 struct hc_job_option {
     const char *name;           /* name of the member in a spec */
     const char *flag;           /* name of the option on the command line, without its dashes */
-    size_t at;                  /* offsetof in struct hc_job */
+    size_t at;                  /* offsetof of the member in struct hc_job */
     const char *arg;            /* name of a text's value in --help and in the manual, such as "TENANT" */
     const char *help;           /* a phrase for --help */
     const char *man;            /* sentences for hotcell(1), in mdoc(7) */
@@ -78,9 +79,10 @@ struct hc_job_option {
     const char *not_sent;       /* why hotcelld does not take the option; NULL: it does */
 };
 
-/* NULL, or what is wrong with the text as this option's value, for a message. */
+/* What is wrong with the text as this option's value, in `out` or static; NULL: it is right. */
 const char *hc_job_bad_choice(const struct hc_job_option *row, const char *text, char out[HC_JOB_CHOICES]);
 
+/* The rows of job_options.def, and their number. */
 extern const struct hc_job_option hc_job_options[];
 extern const size_t hc_job_options_count;
 
@@ -93,9 +95,9 @@ struct hc_job {
     size_t code_len; /* bytes of `code` */
     struct hc_input inputs[HC_MAX_INPUTS]; /* files for the program */
     size_t input_count;                    /* used entries of `inputs` */
-    struct hc_dir dirs[HC_MAX_DIRS];
-    size_t dir_count;
-    cJSON *vars;      /* variables for the program: an object name -> value, only for checks; NULL: none */
+    struct hc_dir dirs[HC_MAX_DIRS];       /* directories of the host for the program */
+    size_t dir_count;                      /* used entries of `dirs` */
+    cJSON *vars;      /* variables for the program, used for checks only: object name -> value; NULL: none */
     char *vars_text;  /* the variables as JSON text, with numbers as the job wrote them; NULL: none */
     char *given;      /* inputs of a session's run with their content, as JSON; NULL: none */
     cJSON *args;      /* list of strings: sys.argv behind the program's name; NULL: none */
@@ -105,7 +107,7 @@ struct hc_job {
     size_t stdin_len; /* bytes of `stdin_data` */
     bool interactive; /* a session's run: its client answers input(); `has_stdin` is set, too */
     bool has_stdin;   /* there is standard input: `stdin_data`, or a stream (cell/run.h) */
-    char *policy;     /* name or path; NULL: the default of the spec's form (hc_job_policy) */
+    char *policy;     /* name or path of the policy; NULL: the default of the spec's form (hc_job_policy) */
     char *output_dir; /* path of the directory for results; NULL: the command's default */
     struct hc_override overrides[HC_MAX_OVERRIDES]; /* values that the job gives to options of its policy */
     size_t override_count;                          /* used entries of `overrides` */
@@ -125,7 +127,7 @@ struct hc_job {
 
 void hc_job_finish(struct hc_job *job);
 
-/* Forget `stdin_data`, in whose place a stream comes. */
+/* Free `stdin_data`; the caller passes the standard input as a stream instead. */
 void hc_job_drop_stdin(struct hc_job *job);
 
 /* Parse a spec in either form. Unknown keys and wrong types are errors with line and column (HC_EXIT_DATA).
@@ -143,21 +145,21 @@ struct hc_uploads {
     size_t count; /* used entries of `list` */
 };
 
-/* Parse the spec of a remote sender, who must not name files of this host: inputs are content ({"file": NAME,
- * "text": ... or "data": base64, or "upload": ID}), policy and tree are names, and paths and facts that the
- * receiver knows itself (output_dir, sign, tenant, job_id) are refused. With `session` it is the spec of a
- * session, which has no members that describe one program. Errors as above. */
+/* Parse the spec of a remote sender, who must not name files of this host: inputs come as content ({"file":
+ * NAME, "text": ... or "data": base64, or "upload": ID}), policy and tree are names, and paths and facts that
+ * the receiver knows itself (output_dir, sign, tenant, job_id) are refused. With `session` the text is the
+ * spec of a session, which has no members that describe one program. Errors as for hc_job_parse. */
 int hc_job_parse_upload(struct hc_job *job, struct hc_uploads *uploads, bool session, const char *name,
                         const char *text, size_t len, struct hc_error *err);
 void hc_uploads_finish(struct hc_uploads *uploads);
 
-/* Parse one run of a session that has begun: inputs are content, as above, and become `given`. Members that
- * are for a session as a whole are refused. Errors as above. */
+/* Parse one run of a session that has begun: inputs come as content, as in hc_job_parse_upload, and become
+ * `given`. Members that are for a session as a whole are refused. Errors as for hc_job_parse. */
 int hc_job_parse_run(struct hc_job *job, const char *name, const char *text, size_t len,
                      struct hc_error *err);
 
-/* The job's member for a row: a pointer to set it, or its value (NULL or false if the row has the other
- * type). */
+/* The job's member for a row: a pointer by which a caller sets the text or the flag; the value of the text or
+ * the flag. NULL or false if the row has the other type. */
 char **hc_job_text(struct hc_job *job, const struct hc_job_option *row);
 bool *hc_job_flag(struct hc_job *job, const struct hc_job_option *row);
 const char *hc_job_text_of(const struct hc_job *job, const struct hc_job_option *row);
@@ -170,14 +172,15 @@ int hc_job_set(struct hc_job *job, const struct hc_job_option *row, const char *
  * functions: HC_EXIT_USAGE. */
 int hc_job_add_input(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_var(struct hc_job *job, const char *assignment, struct hc_error *err);
-/* HOST[:PLACE][:MODE] */
+/* Add a directory of the host: HOST[:PLACE][:MODE] */
 int hc_job_add_dir(struct hc_job *job, const char *text, struct hc_error *err);
-/* NAME or NAME=FORMAT */
+/* Add a returned variable: NAME or NAME=FORMAT */
 int hc_job_add_return(struct hc_job *job, const char *assignment, struct hc_error *err);
-/* NAME=COMMAND */
+/* Add a tool, NAME=COMMAND; a label, KEY=VALUE */
 int hc_job_add_tool(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_add_label(struct hc_job *job, const char *assignment, struct hc_error *err);
-/* NAME=VALUE; and all arguments of the program, in the place of earlier ones */
+/* Add an environment variable, NAME=VALUE; set all arguments of the program, in the place of earlier ones;
+ * add a value for an option of the policy. */
 int hc_job_add_env(struct hc_job *job, const char *assignment, struct hc_error *err);
 int hc_job_set_args(struct hc_job *job, char *const *args, size_t count, struct hc_error *err);
 int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
@@ -226,7 +229,8 @@ static inline bool hc_path_covers(const char *above, const char *path)
     return strncmp(path, above, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-enum hc_input_format hc_input_format_of(const char *path); /* by extension, case ignored */
+/* The format that the extension of the path stands for, in either case. */
+enum hc_input_format hc_input_format_of(const char *path);
 
 /* Copies the NAME of an input that is given as NAME or NAME:raw, cut if it is too long for a name. Returns
  * the format in which the input is read: that of `path`, or for "raw" HC_INPUT_PATH. */
@@ -235,10 +239,10 @@ enum hc_input_format hc_input_split(const char *given, const char *path, char na
 /* ":raw" if the input has to be given as NAME:raw, else "". */
 const char *hc_input_mark(const struct hc_input *in);
 
-const char *hc_input_format_name(enum hc_input_format f); /* "jsonl", ... "path" */
+const char *hc_input_format_name(enum hc_input_format f); /* "jsonl", ... "path"; static */
 
-/* The path of an input in the cell: "/input/NAME.EXT", with the extension of the host's file if it is short
- * and plain. */
+/* Write the path of an input in the cell into `out`: "/input/NAME.EXT", with the extension of the host's file
+ * if it is short and plain. -1: `size` bytes are too few. */
 int hc_input_cell_path(const struct hc_input *in, char *out, size_t size);
 
 #endif

@@ -33,9 +33,9 @@ int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, co
 /* Add a directory of the host; `place` and `mode` NULL: their defaults. Returns what is wrong, or NULL: it
  * was added. (job_dirs.c) */
 const char *hc_job_put_dir(struct hc_job *job, const char *host, const char *place, const char *mode);
-/* The same for a volume of the sender's. */
+/* The same for a volume of the sender's tenant. */
 const char *hc_job_put_volume(struct hc_job *job, const char *name, const char *place);
-void hc_job_free_dirs(struct hc_job *job);
+void hc_job_free_dirs(struct hc_job *job); /* frees the texts of job->dirs */
 
 /* Add a returned variable; `text` is NAME or NAME=FORMAT. Returns what is wrong, or NULL: it was added. */
 const char *hc_job_put_return(struct hc_job *job, const char *text);
@@ -52,7 +52,8 @@ int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_e
  */
 const char *hc_job_put_env(struct hc_job *job, const char *name, const char *value);
 
-/* The members "args", "env" and "stdin" of a spec (job_input.c). */
+/* Parse the members "args", "env" and "stdin" of a spec, whose value is `node`. HC_EXIT_DATA, with line and
+ * column. (job_input.c) */
 int hc_job_parse_args(struct hc_job *job, const struct hc_json *json, const cJSON *node,
                       struct hc_error *err);
 int hc_job_parse_env(struct hc_job *job, const struct hc_json *json, const cJSON *node, struct hc_error *err);

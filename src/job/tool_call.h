@@ -1,5 +1,5 @@
-/* tool_call.h - one call of a tool: the request of the guest's process, which is hostile text, and the
- * answer; and the list of all calls of a job, for the manifest. */
+/* tool_call.h - parse one call of a tool, which is hostile text from the guest's process, and print the
+ * answer; and keep the list of all calls of a job, for the manifest. */
 #ifndef HC_JOB_TOOL_CALL_H
 #define HC_JOB_TOOL_CALL_H
 
@@ -13,10 +13,10 @@ struct hc_tool_call {
     const cJSON *arguments; /* an object; borrowed from `json` */
     const char *source;     /* the arguments as they were written; points into the text */
     size_t source_len;      /* bytes of `source` */
-    struct hc_json json;    /* owned */
+    struct hc_json json;    /* the parsed payload; owned */
 };
 
-/* The text must outlive the call. HC_EXIT_DATA: it breaks the protocol. */
+/* Parse a call; `text` must outlive it. HC_EXIT_DATA: the text breaks the protocol. */
 int hc_tool_call_parse(struct hc_tool_call *out, const char *text, size_t len, struct hc_error *err);
 void hc_tool_call_finish(struct hc_tool_call *call);
 
@@ -31,7 +31,8 @@ typedef int hc_tool_resolver(void *ctx, const struct hc_tool_path *path, const c
 int hc_tool_arguments(const struct hc_tool *tool, const struct hc_tool_call *call, hc_tool_resolver *resolve,
                       void *ctx, struct hc_buf *out, bool *by_path, struct hc_error *err);
 
-/* The payload of HC_FRAME_TOOL_RESULT: {"id": n, "value": <json>} or {"id": n, "error": text}. */
+/* Append the payload of HC_FRAME_TOOL_RESULT to `out`: {"id": n, "value": <json>} or {"id": n, "error":
+ * text}. -1: no memory. */
 int hc_tool_answer_value(struct hc_buf *out, uint32_t id, const char *json, size_t len);
 int hc_tool_answer_error(struct hc_buf *out, uint32_t id, const char *message);
 
@@ -57,18 +58,18 @@ const char *hc_tool_status_name(enum hc_tool_status status); /* "ok", ... */
 
 struct hc_tool_entry {
     char name[HC_TOOL_NAME + 1]; /* name of the tool */
-    char *arguments;             /* owned; JSON, perhaps cut. NULL: none, or redaction failed */
+    char *arguments;             /* arguments as JSON, perhaps cut; owned. NULL: none, or redaction failed */
     int64_t argument_bytes;      /* bytes of the arguments before the cut */
     enum hc_tool_status status;  /* how the call ended */
     char message[256];           /* why the call failed; empty: it did not */
     char started[40];            /* when the call came, as hc_clock_text writes it */
-    int64_t wall_us;             /* from its coming to its end, in microseconds */
+    int64_t wall_us;             /* time from the coming of the call to its end, in microseconds */
     int64_t result_bytes;        /* bytes of the result as JSON; -1: no result */
 };
 
-/* Zero-initialised is empty. */
+/* The list of calls of a job, or of a session's run. A zero-initialised list is empty. */
 struct hc_tool_log {
-    struct hc_tool_entry *items; /* owned */
+    struct hc_tool_entry *items; /* the entries; owned */
     size_t count, refused;       /* number of entries; refused calls among them */
     bool more;                   /* some calls are not listed */
 };

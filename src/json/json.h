@@ -1,4 +1,4 @@
-/* json.h - strict JSON as a tree of cJSON's, with positions.
+/* json.h - parse strict JSON into a tree of cJSON nodes, and know the position of each node.
  *
  * The tree is cJSON's, the parser is not: scan.h takes UTF-8 only, no duplicate keys, nothing after the
  * document and no deep nesting, and knows for every node where it stands, so that an error reads
@@ -16,9 +16,9 @@
 struct hc_json {
     cJSON *root;           /* the tree; owned */
     const char *name;      /* file name for messages; borrowed */
-    const char *text;      /* what was parsed; borrowed; must outlive the document */
+    const char *text;      /* the text that was parsed; borrowed; must outlive the document */
     size_t len;            /* bytes of `text` */
-    struct hc_node *nodes; /* owned: where each value of the tree stands in the text, in its order (scan.h) */
+    struct hc_node *nodes; /* place of each value in the text, in the text's order (scan.h); owned */
     size_t count;          /* number of `nodes` */
 };
 
@@ -37,8 +37,8 @@ cJSON *hc_json_take(struct hc_json *j);
 int hc_json_fail(const struct hc_json *j, const cJSON *node, bool at_key, struct hc_error *err,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* The text of a node as it was written: numbers keep all their digits. Points into the document; NULL if the
- * node is NULL or not part of it. */
+/* The text of a node as it was written, of *len bytes: numbers keep all their digits. Points into the
+ * document; NULL if the node is NULL or not part of it. */
 const char *hc_json_source(const struct hc_json *j, const cJSON *node, size_t *len);
 
 /* ---- members of an object; NULL, and a value that is no object, have no members ---- */
@@ -60,15 +60,16 @@ bool hc_json_is_true(const cJSON *object, const char *name); /* is the member tr
 /* What a node is, for messages: "a string", "a list", "null"... */
 const char *hc_json_kind(const cJSON *node);
 
-/* Canonical form of a JSON text (which must be valid for hc_json_parse): no blanks, members sorted by the
- * bytes of their decoded keys, strings with the shortest escapes, numbers exactly as written. The top-level
- * member named `without` is left out (NULL: none). */
+/* Append to `out` the canonical form of a JSON text (which must be valid for hc_json_parse): no blanks,
+ * members sorted by the bytes of their decoded keys, strings with the shortest escapes, numbers exactly as
+ * written. The top-level member named `without` is left out (NULL: none). */
 int hc_json_canonical(const char *text, size_t len, const char *without, struct hc_buf *out,
                       struct hc_error *err);
 
-/* The same document, two blanks per level, one member or element per line, numbers and strings as written.
- * Each member of the top-level member named `brief` has one line, however deep its value is (NULL: none): a
- * guest that nests values could otherwise make the indentation many times as large as its own text. */
+/* Append to `out` the same document, two blanks per level, one member or element per line, numbers and
+ * strings as written. Each member of the top-level member named `brief` has one line, however deep its value
+ * is (NULL: none): a guest that nests values could otherwise make the indentation many times as large as its
+ * own text. */
 int hc_json_indent(const char *text, size_t len, const char *brief, struct hc_buf *out, struct hc_error *err);
 
 /* Append `text`, which is UTF-8, as a JSON string, quotes included. */

@@ -14,8 +14,8 @@ struct hc_node {
 };
 
 struct hc_scan {
-    const char *text;      /* borrowed */
-    struct hc_node *nodes; /* owned; nodes[0] is the document */
+    const char *text;      /* the scanned text; borrowed */
+    struct hc_node *nodes; /* values in the order of the text; owned; nodes[0] is the whole document */
     size_t count, cap;     /* nodes that are used, nodes that there is room for */
 };
 
@@ -34,7 +34,8 @@ int hc_scan_numbers(const struct hc_scan *s, const char *name, struct hc_error *
  * their decoded names if `sorted`. Owned by the caller; NULL without memory. */
 uint32_t *hc_scan_children(const struct hc_scan *s, size_t node, bool sorted, size_t *count);
 
-/* Next character of a scanned string, escapes decoded; `*p` starts behind the opening quote. */
+/* Returns the next character of a scanned string, escapes decoded, and moves `*p` behind it; `*p` starts
+ * behind the opening quote. */
 #define HC_SCAN_END UINT32_MAX /* returned at the closing quote */
 uint32_t hc_scan_char(const char **p);
 

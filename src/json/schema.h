@@ -18,7 +18,7 @@ int hc_schema_new(struct hc_schema **out, const struct hc_json *j, const cJSON *
                   struct hc_error *err);
 void hc_schema_free(struct hc_schema *s); /* NULL is fine */
 
-const cJSON *hc_schema_json(const struct hc_schema *s); /* borrowed */
+const cJSON *hc_schema_json(const struct hc_schema *s); /* the schema as JSON; borrowed from `s` */
 
 /* The schema of the property `name`; NULL if "properties" does not have it. Borrowed. */
 const cJSON *hc_schema_property(const struct hc_schema *s, const char *name);

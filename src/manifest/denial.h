@@ -32,22 +32,21 @@ struct hc_denial {
 #define HC_DENIAL_TEXT(member, bytes, ...) char member[bytes];
 #include "manifest/denial.def"
     int line;      /* line of the program, from 1; 0: unknown */
-    int64_t count; /* how many times it was refused */
+    int64_t count; /* how many times the action was refused */
 };
 
-/* Zero-initialised is empty. */
+/* The denials of a job, or of a session's run. A zero-initialised list is empty. */
 struct hc_denials {
-    struct hc_denial *items; /* owned, in the order of their first appearance */
+    struct hc_denial *items; /* the denials in the order of their first appearance; owned */
     size_t count;            /* number of `items` */
     bool more;               /* some denials are not listed */
-    bool shared; /* the process has run other programs before, whose threads and callbacks may act in it still
-                  */
+    /* The process has run other programs before, whose threads and callbacks may still act in it. */
+    bool shared;
 };
 
-/* Add a denial. If the list has one with the same layer, rule, what and line, the new count is added to its
- * count
- * (`sum`) or replaces it. A new denial beyond the allowance of its source only sets `more`. A text that was
- * cut may end in half a character, which the manifest replaces. */
+/* Add a copy of a denial. If the list has one with the same layer, rule, what and line, the new count is
+ * added to its count (`sum`) or replaces it. A new denial beyond the allowance of its source only sets
+ * `more`. A text that was cut may end in half a character, which the manifest replaces. */
 void hc_denials_note(struct hc_denials *list, const struct hc_denial *d, bool sum);
 
 /* Is it certain that this program was refused this action: neither only a claim of its process, nor an action

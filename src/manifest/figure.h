@@ -14,19 +14,19 @@
 #define HC_FIGURE_MIME_MAX 40  /* bytes of a figure's MIME type, with the NUL */
 
 #define HC_FIGURES_LISTED 1000 /* most figures of one job that its manifest lists as figures */
-#define HC_FIGURE_BEGINS  16   /* bytes of a file that are enough to tell its type */
+#define HC_FIGURE_BEGINS  16   /* bytes at the beginning of a file that are enough to tell its type */
 
 /* A figure as the launcher found it when it was announced. */
 struct hc_figure {
-    char path[HC_FIGURE_PATH_MAX]; /* DIRECTORY/NAME, below the output directory */
+    char path[HC_FIGURE_PATH_MAX]; /* path of the file, DIRECTORY/NAME, below the output directory */
     char mime[HC_FIGURE_MIME_MAX]; /* MIME type of the content */
-    int64_t bytes;                 /* size of its file */
-    char sha256[HC_SHA256_HEX]; /* SHA-256 of the content that was drawn, as the process of the guest says */
+    int64_t bytes;                 /* size of the file */
+    char sha256[HC_SHA256_HEX];    /* SHA-256 of the content that was drawn, as the guest's process claims */
 };
 /* The figures that one job has announced, in the order of their first announcement. */
 struct hc_figure_list {
-    struct hc_figure *items; /* owned */
-    size_t count;
+    struct hc_figure *items; /* the figures; owned */
+    size_t count;            /* number of `items` */
 };
 
 /* Whether the path is DIRECTORY/NAME of at most 63 and 255 bytes of UTF-8 without control characters,
@@ -36,7 +36,7 @@ bool hc_figure_is_path(const char *path);
 /* Append the payload of an HC_FRAME_FIGURE, {"path": ..., "sha256": ...}, to `out`. */
 void hc_figure_tell(const char *path, const char *sha256, struct hc_buf *out);
 
-/* Parse such a payload; the other members of `out` are set to 0. */
+/* Parse such a payload, hostile text; the other members of `out` are set to 0. -1: it is malformed. */
 int hc_figure_parse(struct hc_figure *out, const char *data, size_t len, struct hc_error *err);
 
 /* Append the figure as JSON: {"path", "mime", "bytes"}. */

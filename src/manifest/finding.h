@@ -8,14 +8,14 @@
 
 #include "json/json.h"
 
-#define HC_FINDINGS_LISTED 200 /* most in one list */
+#define HC_FINDINGS_LISTED 200 /* most findings in one list */
 
-/* Payload of HC_FRAME_REJECTED: {"findings": [at least one], "more": n}. The caller owns *findings
+/* Parse the payload of HC_FRAME_REJECTED: {"findings": [at least one], "more": n}. The caller owns *findings
  * (cJSON_Delete); *more is the number of findings left out. HC_EXIT_DATA. */
 int hc_rejected_parse(cJSON **findings, int64_t *more, const char *text, size_t len, struct hc_error *err);
 
-/* Payload of HC_FRAME_CHECKED: {"warnings": [findings], "columns": {frame: [names]}}. The caller owns
- * *check. HC_EXIT_DATA. */
+/* Parse the payload of HC_FRAME_CHECKED: {"warnings": [findings], "columns": {frame: [names]}}. The caller
+ * owns *check, the whole object. HC_EXIT_DATA. */
 int hc_checked_parse(cJSON **check, const char *text, size_t len, struct hc_error *err);
 
 #endif

@@ -26,7 +26,9 @@ enum hc_status {
 
 const char *hc_status_name(enum hc_status s); /* "ok", "error", ... */
 int hc_status_exit(enum hc_status s); /* exit status of `hotcell run`; for launch_failed the error has it */
-bool hc_status_is_limit(enum hc_status s); /* has a limit of the policy ended the job? */
+bool hc_status_is_limit(enum hc_status s); /* does it mean that a limit of the policy ended the job? */
+
+/* An output stream of a job, standard output or standard error. */
 
 struct hc_stream {
     struct hc_buf text; /* the output that was kept, raw bytes */
@@ -41,20 +43,21 @@ struct hc_stream {
 /* A file or figure that the job has left. */
 struct hc_artifact {
     char *path;       /* owned; relative to the output directory; raw bytes of the name */
-    const char *mime; /* static; NULL for plain files */
+    const char *mime; /* MIME type of a figure; static; NULL for plain files */
     int order;        /* position of a figure among the figures, in the order in which they were drawn */
-    int64_t bytes;    /* its size */
+    int64_t bytes;    /* size of the file */
     char sha256[HC_SHA256_HEX]; /* SHA-256 of its content */
 };
 
 /* A file in the output directory that the manifest does not list as an artifact. */
 struct hc_skipped {
-    char *path;         /* owned, relative to the output directory */
+    char *path;         /* path relative to the output directory; owned */
     const char *reason; /* why it was skipped, a phrase; static */
 };
 
+/* A layer of isolation of the cell. */
 struct hc_layer {
-    const char *name;   /* "user_namespace", ...; static */
+    const char *name;   /* name of the layer: "user_namespace", ...; static */
     bool on;            /* the layer is in force */
     char evidence[160]; /* how the launcher checked it, with the numbers that it read back */
 };
@@ -69,13 +72,13 @@ struct hc_manifest_input {
 
 /* A directory of the host that the program found in its cell. */
 struct hc_manifest_dir {
-    char *host;                 /* real path on the host, behind all links; owned */
-    char *place;                /* path in the cell; owned */
-    const char *mode;           /* static */
-    char *volume;               /* name of the tenant's volume that it is a copy of; owned. NULL: none */
-    bool kept;                  /* the volume has its content now */
-    char *not_kept;             /* why it has not, a phrase; owned. NULL: nothing is known */
-    int64_t bytes, files;       /* size of a volume's content that was kept */
+    char *host;           /* real path on the host, behind all links; owned */
+    char *place;          /* path in the cell; owned */
+    const char *mode;     /* what the program might do with it (hc_dir_mode_name); static */
+    char *volume;         /* name of the tenant's volume that it is a copy of; owned. NULL: none */
+    bool kept;            /* the directory's content was committed to the volume */
+    char *not_kept;       /* why it was not, a phrase; owned. NULL: no reason is known */
+    int64_t bytes, files; /* `kept`: bytes of the volume's files; number of files, directories and links */
     struct hc_changes *changes; /* changes that the program made in a copy; owned. NULL: it had no copy, or
                                    the launch failed */
 };
@@ -85,27 +88,27 @@ enum { /* numbers of the rows of layer.def */
        HC_MAX_LAYERS
 };
 
-/* Layers of a tree. */
+/* The layers of a tree. */
 struct hc_manifest_layers {
     struct hc_manifest_layer {
-        char name[HC_LAYER_NAME];
+        char name[HC_LAYER_NAME];   /* name of the layer */
         char sha256[HC_SHA256_HEX]; /* the layer's ID */
     } list[HC_MAX_TREE_LAYERS];
     size_t count; /* used entries of `list` */
 };
 
 struct hc_manifest {
-    char job_id[72];       /* given by the job, or made from the time and a random number */
-    const char *tenant;    /* borrowed; NULL: none */
-    const cJSON *labels;   /* object of strings, borrowed; NULL: none */
+    char job_id[72];       /* ID of the job: its own, or one made from the time and a random number */
+    const char *tenant;    /* name of the tenant; borrowed; NULL: none */
+    const cJSON *labels;   /* labels of the job, an object of strings; borrowed; NULL: none */
     enum hc_status status; /* how the job ended */
     int exit_code;         /* exit status of `hotcell run` */
     char reason[512];      /* why the job has this status, one sentence; empty for ok */
     bool partial;          /* there are results, but they may not be all */
     struct {
-        bool set; /* the program was refused by its check; else the others are unset */
-        char rule[64], message[512], hint[256]; /* of the first finding; an empty hint: none */
-        int line, column;                       /* of its place in the program, from 1; 0: none */
+        bool set; /* the check refused the program; else the other members are unset */
+        char rule[64], message[512], hint[256]; /* texts of the first finding; an empty hint: none */
+        int line, column;                       /* place of that finding in the program, from 1; 0: none */
         cJSON *findings; /* all findings, this one first (finding.h). Owned; NULL: there is only this one */
         int64_t more;    /* number of findings that are not listed */
     } rejection;         /* why the check refused the program */
@@ -119,9 +122,9 @@ struct hc_manifest {
     struct hc_stream out, err; /* standard output and standard error of the cell */
     char *guest; /* the report of the guest's process, a JSON object as text; owned. NULL: none came. Left out
                   * with a warning if hc_guest_report_check refuses it */
-    struct hc_artifact *figures, *files; /* what was collected; owned arrays */
-    size_t figure_count, file_count;     /* numbers of entries of these */
-    struct hc_skipped *skipped;          /* files that are not listed among these; owned array */
+    struct hc_artifact *figures, *files; /* figures and plain files that were collected; owned arrays */
+    size_t figure_count, file_count;     /* number of entries of `figures`; of `files` */
+    struct hc_skipped *skipped;          /* files that were not collected; owned array */
     size_t skipped_count;                /* number of entries of `skipped` */
     int64_t skipped_more;                /* number of skipped files that are not listed */
     int64_t code_bytes;                  /* size of the program */
@@ -135,14 +138,15 @@ struct hc_manifest {
     size_t warning_count;      /* used entries of `warnings` */
     struct hc_denials denials; /* actions that were refused */
     struct hc_tool_log tools;  /* calls of tools, in their order */
-    struct hc_job_usage usage; /* resources that the job used, in all */
-    struct hc_samples samples; /* resources that it used over time */
+    struct hc_job_usage usage; /* resources that the job used in all */
+    struct hc_samples samples; /* resources that the job used at several times */
     struct {
         int64_t build_us, start_us, run_us, collect_us; /* microseconds of each phase; -1: not reached */
     } timing;
     const struct hc_policy *policy;    /* the effective policy, borrowed */
     char policy_sha256[HC_SHA256_HEX]; /* hash of `policy` (hc_policy_hash) */
-    char policy_name[64]; /* only in a manifest that was read from JSON, which has no `policy`; else empty */
+    char policy_name[64]; /* name of the policy in a manifest that was read from JSON, where `policy` is NULL;
+                             else "" */
     struct hc_enforced_by enforced_by;     /* what enforced the limits */
     struct hc_layer layers[HC_MAX_LAYERS]; /* layers of isolation, in the order of their checks */
     size_t layer_count;                    /* used entries of `layers` */
@@ -153,8 +157,8 @@ struct hc_manifest {
     enum hc_tree_check tree_checked; /* how thoroughly the tree was compared with its record from the build */
     struct hc_manifest_input inputs[HC_MAX_INPUTS]; /* the job's inputs, in their order */
     size_t input_count;                             /* used entries of `inputs` */
-    struct hc_manifest_dir dirs[HC_MAX_DIRS];
-    size_t dir_count;
+    struct hc_manifest_dir dirs[HC_MAX_DIRS]; /* directories of the host in the cell, in the job's order */
+    size_t dir_count;                         /* used entries of `dirs` */
     char started[40], finished[40]; /* when the launch began and the job ended: RFC 3339, UTC, milliseconds */
 };
 
@@ -169,12 +173,12 @@ void hc_manifest_finish(struct hc_manifest *m);
  * memory. */
 cJSON *hc_manifest_findings(const struct hc_manifest *m);
 
-/* The manifest as indented JSON text, ending in a newline; with `key` signed by HMAC-SHA256 over the
- * canonical form without "signature". */
+/* Append the manifest to `out` as indented JSON text, ending in a newline. It is signed with `key` (NULL: it
+ * is not) by HMAC-SHA256 over the canonical form without "signature". */
 int hc_manifest_print(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
                       struct hc_error *err);
 
-/* The same without indentation and final newline, for programs: it takes a third of the time. */
+/* Append it without indentation and final newline, for programs: this takes a third of the time. */
 int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t key_len, struct hc_buf *out,
                             struct hc_error *err);
 
@@ -182,8 +186,8 @@ int hc_manifest_print_plain(const struct hc_manifest *m, const void *key, size_t
  * that a report within limits.value takes no more bytes in the manifest, however deep its values are. */
 int hc_manifest_indent(const char *text, size_t len, struct hc_buf *out, struct hc_error *err);
 
-/* The result in the older runner's form, with its four keys: exit_code, figure_paths, code_paths, truncated.
- * Paths begin with `dir`, the output directory. */
+/* Append the result in the older runner's form, JSON with four keys: exit_code, figure_paths, code_paths,
+ * truncated. Paths begin with `dir`, the output directory. */
 int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struct hc_buf *out,
                              struct hc_error *err);
 
@@ -191,8 +195,8 @@ int hc_manifest_print_runner(const struct hc_manifest *m, const char *dir, struc
  * match or is missing, HC_EXIT_DATA if `j` is not a manifest. */
 int hc_manifest_verify(const struct hc_json *j, const void *key, size_t key_len, struct hc_error *err);
 
-/* A file's name as a string of a manifest, owned by the caller; *escaped: whether it had to be escaped. NULL:
- * no memory. */
+/* Make a JSON string of a file's name, owned by the caller; *escaped: whether it had to be escaped (see the
+ * top of this file). NULL: no memory. */
 cJSON *hc_name_print(const char *name, bool *escaped);
 
 /* Undo the escapes of a file's name that is listed as "escaped", in place: the result is never longer. */

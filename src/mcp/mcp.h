@@ -16,8 +16,8 @@
 #define HC_MCP_JOBS 64 /* most programs at one time */
 
 struct hc_mcp_config {
-    const char *output_dir; /* path of the parent of the server's directory; NULL: a temporary one */
-    int jobs;               /* most programs at one time */
+    const char *output_dir; /* path of the parent of the server's directory; NULL: that is temporary */
+    int jobs;               /* most programs that run at one time */
     int64_t store_bytes;    /* most bytes of results that are kept */
     int64_t timeout_ms;     /* limits.timeout of the policy, in ms: the most that a program gets */
     const char *card;       /* text for the writer of a program (cell/card.h); all pointers are borrowed */

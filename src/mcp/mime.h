@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-const char *hc_mime_of(const char *path); /* static; "application/octet-stream" if unknown */
-bool hc_mime_is_image(const char *mime);  /* an image format that models accept */
+const char *hc_mime_of(const char *path); /* the MIME type; static; "application/octet-stream" if unknown */
+bool hc_mime_is_image(const char *mime);  /* is it an image format that models accept? */
 
 #endif

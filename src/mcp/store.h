@@ -1,5 +1,6 @@
 /* store.h - the files that a server keeps: those that the client wrote, and those that programs left. They
- * are in a directory of the server's own; each is opened below its descriptor, and no link is followed. */
+ * are in a directory of the server's own; each file is opened below the directory's descriptor, and no link
+ * is followed. */
 #ifndef HC_MCP_STORE_H
 #define HC_MCP_STORE_H
 
@@ -27,7 +28,7 @@ struct hc_stored {
 struct hc_stored_run {
     char name[HC_STORE_RUN]; /* "run-N", "session-N" or "files" */
     bool open;               /* the run is an open session, whose files are not removed */
-    struct hc_stored *files; /* owned */
+    struct hc_stored *files; /* the files; owned */
     size_t count;            /* number of `files` */
     int64_t bytes;           /* bytes of these files together */
 };
@@ -43,8 +44,8 @@ struct hc_store {
     size_t run_count;                         /* used entries of `runs` */
 };
 
-/* Make the store's directory in `parent`, which is made if missing. NULL: a temporary directory. `max`:
- * bytes of results. */
+/* Make the store's directory in `parent`, which is made if missing. `parent` NULL: make a temporary
+ * directory. `max`: most bytes of results that are kept. */
 int hc_store_open(struct hc_store *s, const char *parent, int64_t max, struct hc_error *err);
 /* The directory is removed if it is temporary or empty. */
 void hc_store_close(struct hc_store *s);
@@ -57,6 +58,7 @@ const char *hc_store_bad_name(const char *name);
 
 /* Why `len` bytes cannot be written under this name, as a static message for the model; NULL: they can. */
 const char *hc_store_no_room(const struct hc_store *s, const char *name, size_t len);
+/* Write a file of the client's, in the place of an older one of this name. */
 int hc_store_write(struct hc_store *s, const char *name, const void *data, size_t len, struct hc_error *err);
 
 /* Find a file by its path; NULL: there is none. */
@@ -68,29 +70,33 @@ const struct hc_stored_run *hc_store_find_run(const struct hc_store *s, const ch
 int hc_store_read(const struct hc_store *s, const struct hc_stored *file, int64_t offset, size_t max,
                   struct hc_buf *out, struct hc_error *err);
 
-/* Remove a written file, or with "run-N" a run. 1: there is none; 2: it is an open session. */
+/* Remove a written file, or with `path` "run-N" a run. 1: there is none; 2: it is an open session. */
 int hc_store_remove(struct hc_store *s, const char *path, struct hc_error *err);
 
-/* Begin a run, "run-N", or a session. Its input files are put into a directory of its own, where they do
- * not change any more: written files by links, copies of results, or given bytes. */
+/* Begin a run, "run-N", or a session, "session-N"; `name` gets its name. Its input files are put into a
+ * directory of its own, where they do not change any more: links to written files, copies of results
+ * (hc_store_add_stored_input), or given bytes (hc_store_add_input). */
 int hc_store_begin(struct hc_store *s, bool session, char name[HC_STORE_RUN], struct hc_error *err);
 int hc_store_add_stored_input(struct hc_store *s, const char *run, const struct hc_stored *file,
                               const char *name, struct hc_error *err);
 int hc_store_add_input(struct hc_store *s, const char *run, const char *name, const void *data, size_t len,
                        struct hc_error *err);
-/* The absolute path of an input file; of the run's results. */
+/* Write into `out` the absolute path of an input file; of the directory of the run's results. -1: it is too
+ * long. */
 int hc_store_input_path(const struct hc_store *s, const char *run, const char *name, char *out, size_t size);
 int hc_store_run_path(const struct hc_store *s, const char *run, char *out, size_t size);
 /* Remove the input files of a run. */
 void hc_store_remove_inputs(struct hc_store *s, const char *run);
 
-/* A list of a run's files. hc_stored_list adds one by its path in the run's directory. */
+/* Begin an empty list of the files of the run `name`; free it; add a file of `bytes` bytes by its path in the
+ * run's directory (-1: no memory). */
 void hc_stored_init(struct hc_stored_run *run, const char *name);
 void hc_stored_finish(struct hc_stored_run *run);
 int hc_stored_list(struct hc_stored_run *run, const char *path, int64_t bytes);
 
-/* Add the list to the stored run of the same name; a file that is listed already is updated. Takes the
- * list. `open`: more files may come. Then remove the oldest runs if the store is too large. */
+/* Add the list `taken`, which the store owns from then on, to the stored run of the same name; a file that is
+ * listed already is updated. `open`: more files may come. Then remove the oldest runs if the store is too
+ * large. */
 void hc_store_keep(struct hc_store *s, struct hc_stored_run *taken, bool open);
 
 #endif

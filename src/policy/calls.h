@@ -1,4 +1,4 @@
-/* calls.h - system calls as data: which are allowed, for which arguments, which are refused and why.
+/* calls.h - tables of system calls: which are allowed, for which arguments, which are refused and why.
  *
  * These are tables without code: cell/seccomp/filter.c makes filters of them and says what was refused;
  * "hotcell policy explain" prints them. Each row is one decision and has its reason. */
@@ -10,14 +10,14 @@
 
 /* Which filters and policies a row belongs to. */
 enum hc_call_when {
-    HC_IN_JOB = 1 << 0,            /* allowed to guest code under every policy */
-    HC_IN_FIRST = 1 << 1,          /* only until the job's filter is on */
-    HC_WITH_FORK = 1 << 2,         /* processes: "fork" */
-    HC_WITH_SOCKETS = 1 << 3,      /* network: "loopback" */
-    HC_NO_FORK = 1 << 4,           /* processes: "none", after the shim has made its processes */
-    HC_COUNTED = 1 << 5,           /* a cgroup counts the cell's memory */
-    HC_UNCOUNTED = 1 << 6,         /* no cgroup counts it, so the watch must be able to see it */
-    HC_NO_NEW_CODE = 1 << 7,       /* syscalls.executable_memory: "files" */
+    HC_IN_JOB = 1 << 0,       /* allowed to guest code under every policy */
+    HC_IN_FIRST = 1 << 1,     /* allowed only until the job's filter is on */
+    HC_WITH_FORK = 1 << 2,    /* the policy has processes: "fork" */
+    HC_WITH_SOCKETS = 1 << 3, /* the policy has network: "loopback" */
+    HC_NO_FORK = 1 << 4,      /* the policy has processes: "none", and the shim has made its processes */
+    HC_COUNTED = 1 << 5,      /* a cgroup counts the cell's memory */
+    HC_UNCOUNTED = 1 << 6,    /* no cgroup counts that memory, so the launcher's watch must see it in /proc */
+    HC_NO_NEW_CODE = 1 << 7,  /* the policy has syscalls.executable_memory: "files" */
     HC_OPTIONAL_COUNTED = 1 << 10, /* as HC_OPTIONAL, where a cgroup counts the cell's memory */
     HC_IN_SESSION = 1 << 9,        /* the cell of a session: copies of its interpreter wait beside it */
     HC_OPTIONAL = 1 << 8,          /* a set that a policy may allow: syscalls.allow */
@@ -61,14 +61,14 @@ extern const size_t hc_call_needs_count;
 /* Calls decided by their arguments: allowed (`error` 0), or refused with `error`; what matches no row gets
  * ENOSYS, as libseccomp has no "otherwise". `mask` 0 ends the comparisons of a row, which must all hold. */
 struct hc_call_rule {
-    const char *call; /* its name */
+    const char *call; /* name of the call */
     unsigned when;    /* enum hc_call_when */
     struct {
         unsigned arg;         /* number of the argument, from 0 */
         uint64_t mask, value; /* the comparison holds if (argument & mask) == value */
     } cmp[HC_CALL_COMPARISONS];
     const char *why;   /* the reason, a phrase */
-    int error;         /* errno; 0: the call is allowed */
+    int error;         /* errno that the call fails with; 0: it is allowed */
     const char *which; /* the arguments that the row is for, in words; NULL: any */
     const char *hint;  /* the launcher hears of a refusal, and gives this hint; NULL: hc_calls_told decides */
 };
@@ -82,11 +82,11 @@ extern const size_t hc_call_rules_count;
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_VM |    \
      CLONE_VFORK | SIGCHLD)
 
-/* Rows that a zygote has besides (zygote_calls.c): each allows a call; `when` is not used. */
+/* Further rows of a zygote's filter (zygote_calls.c): each allows a call; `when` is not used. */
 extern const struct hc_call_rule hc_zygote_rules[];
 extern const size_t hc_zygote_rules_count;
 
-/* Calls whose refusal, by any table, the launcher hears of, so that it stands in the manifest. */
+/* Calls whose refusal, by any table, is reported to the launcher, so that the manifest lists it. */
 struct hc_calls_told {
     const char *calls; /* names of the calls, separated by blanks */
     const char *hint;  /* what to do instead */
@@ -96,7 +96,7 @@ extern const size_t hc_calls_told_count;
 
 /* A word for an argument of a refused call, by which a reader knows the call. */
 struct hc_call_word {
-    const char *call;     /* its name */
+    const char *call;     /* name of the call */
     unsigned arg;         /* number of the argument, from 0 */
     uint64_t mask, value; /* the word is used if (argument & mask) == value */
     const char *name;     /* the word */

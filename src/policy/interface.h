@@ -8,15 +8,16 @@
 #include <stdbool.h>
 
 struct hc_interface {
-    const char *name;                                 /* "cli" */
-    const char *input, *var, *input_stream, *timeout; /* what it calls these */
-    const char *before_limit, *after_limit; /* around a limit's name; NULL: its sender sets no limits */
-    bool flags; /* a limit is called as its option, not as in a policy's "limits" */
+    const char *name; /* name of the interface, such as "cli" */
+    /* Its words for an input, a variable's value, standard input, limits.timeout. */
+    const char *input, *var, *input_stream, *timeout;
+    const char *before_limit, *after_limit; /* text around a limit's name; NULL: its sender sets no limits */
+    bool flags; /* a limit has the name of its option, not that in a policy's "limits" */
 };
 
-extern const char *const hc_interface_names[]; /* ends with NULL */
+extern const char *const hc_interface_names[]; /* names of all interfaces; ends with NULL */
 
-/* NULL: there is no interface of this name. */
+/* The interface of this name, static; NULL: there is none. */
 const struct hc_interface *hc_interface_find(const char *name);
 
 /* Appends a hint, with the interface's words in the place of {input}, {var} and {timeout}. */

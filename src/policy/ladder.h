@@ -1,4 +1,5 @@
-/* ladder.h - the interpreters of a policy's warm cells, and which of them a program needs.
+/* ladder.h - which interpreters a policy has for warm cells (rungs of a ladder), and which of them a program
+ * needs.
  *
  * A copy of an interpreter costs more the more it has loaded, and most programs need little of it. A policy's
  * "warm.ladder" names the rungs: each interpreter has the modules of its own rung and of those below. A job
@@ -26,8 +27,8 @@ bool hc_ladder_loads(const cJSON *rules, size_t rung);
 /* The lowest rung that has the module `name`; the top one if none has. */
 size_t hc_ladder_rung_of(const cJSON *rules, const char *name);
 
-/* A copy of the rules as they are for one rung: "warm" has the imports and the code of this rung and of those
- * below, and its own sample. The caller owns it. NULL: no memory. */
+/* Make the rules for the interpreter of one rung, a copy in which "warm" has the imports and the code of this
+ * rung and of those below, and the sample of this rung. The caller owns it. NULL: no memory. */
 cJSON *hc_ladder_rules(const cJSON *rules, size_t rung);
 
 #endif

@@ -19,30 +19,31 @@ enum hc_option_kind {
     HC_OPT_NAME,     /* char[256]: a name or path */
 };
 
-/* When is a value that the sender of a job asks for tighter than what another one gives (tighten.h)? */
+/* When may the sender of a job ask for a value in the place of the policy's, as it gives no more than that
+ * one (tighten.h)? */
 enum hc_tighter {
     HC_TIGHTER_UNSAID,        /* the row lacks its direction, and counts as HC_TIGHTER_SAME */
-    HC_TIGHTER_LESS,          /* it is at most as much */
-    HC_TIGHTER_LESS_NOT_NONE, /* it is at most as much, where 0 means that there is no limit */
-    HC_TIGHTER_ANY,           /* always: a harder limit bounds what it can give */
-    HC_TIGHTER_SAME,          /* it is the same: the policy's alone */
-    HC_TIGHTER_LISTED,        /* a name, of a list that whoever serves the job has */
+    HC_TIGHTER_LESS,          /* when it is at most the policy's */
+    HC_TIGHTER_LESS_NOT_NONE, /* when it is at most the policy's, where 0 means that there is no limit */
+    HC_TIGHTER_ANY,           /* always: another limit bounds what the value can give */
+    HC_TIGHTER_SAME,          /* when it is the same: the policy alone decides */
+    HC_TIGHTER_LISTED,        /* when it is a name in a list of the process that serves the job */
 };
 
 struct hc_option {
-    const char *path;         /* place in a policy file: "limits.timeout", "network" */
-    const char *flag;         /* command line: "timeout", given as --timeout; NULL in tables that have none */
-    char letter;              /* short form of the option, 0 if there is none */
-    const char *arg;          /* metavariable for --help: "DURATION" */
-    enum hc_option_kind kind; /* kind of the value */
-    size_t at;                /* offsetof in the record; int64_t, or char[256] for HC_OPT_NAME */
-    int64_t min, max, def;    /* inclusive bounds; for choices def is an index */
-    const char *def_name;     /* default of HC_OPT_NAME */
-    const char *const *choices; /* NULL-terminated, for HC_OPT_CHOICE */
-    const char *help;           /* one sentence */
+    const char *path;           /* place of the field in a policy file: "limits.timeout", "network" */
+    const char *flag;           /* option on the command line: "timeout" for --timeout; NULL: there is none */
+    char letter;                /* short form of the option, 0 if there is none */
+    const char *arg;            /* metavariable for --help: "DURATION" */
+    enum hc_option_kind kind;   /* kind of the value */
+    size_t at;                  /* offsetof in the record; int64_t, or char[256] for HC_OPT_NAME */
+    int64_t min, max, def;      /* inclusive bounds; for choices def is an index */
+    const char *def_name;       /* default of HC_OPT_NAME */
+    const char *const *choices; /* texts of the values of an HC_OPT_CHOICE; ends with NULL */
+    const char *help;           /* one sentence for --help and the man page */
     enum hc_tighter tighter;    /* direction in which a sender's value is tighter, in hc_options; other tables
                                    are not for senders */
-    /* Only of hc_options, and only where they are set: */
+    /* The members below are used in hc_options only. */
     const char *plain;  /* what the value counts as a number in a manifest, with its unit */
     const char *guard;  /* how the guard in the interpreter enforces it; NULL: it does not */
     const char *kernel; /* how the kernel or the launcher enforces it */
@@ -64,10 +65,12 @@ struct hc_override {
 
 #define HC_MAX_OVERRIDES 64 /* most overrides of one request */
 
-/* Set what a request asks for over `p`, all of it or up to the first value that does not do. */
+/* Set the options of `p` to the values of a request, in their order, up to the first that is wrong.
+ * HC_EXIT_USAGE. */
 int hc_overrides_apply(const struct hc_override *list, size_t count, struct hc_policy *p,
                        struct hc_error *err);
 
+/* The table of a policy's options, and the number of its rows. */
 extern const struct hc_option hc_options[];
 extern const size_t hc_options_count;
 
@@ -79,7 +82,7 @@ const struct hc_option *hc_option_by_path(const char *path); /* "limits.timeout"
 void hc_nearest_option(const char *section, const char *name, const char *const *others, char *out,
                        size_t size);
 
-/* The limit of a row of limits.def. */
+/* The member of `l` that a row of limits.def stands for: where it is; its value. */
 int64_t *hc_limit_place(struct hc_limits *l, const struct hc_option *opt);
 int64_t hc_limit_value(const struct hc_limits *l, const struct hc_option *opt);
 
@@ -91,14 +94,14 @@ int hc_option_set(void *record, const struct hc_option *opt, const char *text, s
 int hc_option_set_json(void *record, const struct hc_option *opt, const struct hc_json *j, const cJSON *node,
                        struct hc_error *err);
 
-/* The field as people write it ("512M"); `out` gets at most `size` bytes. */
+/* Print the field into `out`, `size` bytes, as people write it ("512M"). */
 void hc_option_format(const void *record, const struct hc_option *opt, char *out, size_t size);
 /* The field as a policy file has it (sizes and durations as text), and as a plain number for programs (bytes,
  * seconds, counts; choices and names as text). Owned by the caller; NULL without memory. */
 cJSON *hc_option_to_json(const void *record, const struct hc_option *opt);
 cJSON *hc_option_to_plain_json(const void *record, const struct hc_option *opt);
 
-/* The bounds as people write them: "32M to 1T", "none or loopback". */
+/* Print the bounds of a row into `out` as people write them: "32M to 1T", "none or loopback". */
 void hc_option_format_bounds(const struct hc_option *opt, char *out, size_t size);
 
 /* The default as people write it, in `out` of `size` bytes or in the row itself. */

@@ -1,6 +1,6 @@
-/* policy.h - what a cell may do and use: one JSON file that drives every enforcer.
+/* policy.h - a policy, which says what a cell may do and use: one JSON file for everything that enforces it.
  *
- * Bytes in, a struct out; reading files (for "extends") is the caller's, through a callback. */
+ * The functions turn bytes into a struct; the caller reads the files (for "extends") in a callback. */
 #ifndef HC_POLICY_POLICY_H
 #define HC_POLICY_POLICY_H
 
@@ -20,7 +20,7 @@ enum hc_output_mode { HC_OUTPUT_CAPPED, HC_OUTPUT_BIND };
 enum hc_overflow { HC_OVERFLOW_TRUNCATE, HC_OVERFLOW_END };
 /* Sockets that the program may make: connected pairs only; also those that reach the cell itself. */
 enum hc_network { HC_NETWORK_NONE, HC_NETWORK_LOOPBACK };
-/* Whether the rules for Python code hold. */
+/* Whether the rules for Python code are enforced by the guard. */
 enum hc_guard_mode { HC_GUARD_ON, HC_GUARD_OFF };
 /* Whether other processes may run on the second threads of the cell's processor cores, or are kept off. */
 enum hc_core_scheduling { HC_CORES_SHARED, HC_CORES_KEPT };
@@ -30,8 +30,8 @@ enum hc_tree_check { HC_TREE_NONE, HC_TREE_QUICK, HC_TREE_STAMPS, HC_TREE_CONTEN
 /* Whether the program may start processes, copies of its own. */
 enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 
-/* Processes that a session of three runs or more has beside what its runs start: the least useful
- * limits.pids. */
+/* Number of processes that a session of three runs or more has beside those that its runs start: with a lower
+ * limits.pids such a session does not work. */
 #define HC_SESSION_PIDS 6
 
 /* Layers of a tree: the sign between names in "TREE+LAYER+LAYER"; most layers of one tree; most bytes of a
@@ -56,14 +56,14 @@ struct hc_enforced_by {
 #include "policy/limits.def"
 };
 
-/* Milliseconds from the program's begin until it is killed. */
+/* Milliseconds from the beginning of the program until it is killed. */
 static inline int64_t hc_hard_timeout(const struct hc_limits *l)
 {
     return l->timeout_ms + l->grace_ms;
 }
 
-/* What limits.memory_soft comes to beside limits.memory: below it there must be room to write results down.
- */
+/* The limits.memory_soft that is in force, in bytes: at most seven eighths of limits.memory, as there must be
+ * memory left to write results down. */
 static inline int64_t hc_memory_soft(const struct hc_limits *l)
 {
     int64_t most = l->memory - l->memory / 8;
@@ -72,28 +72,28 @@ static inline int64_t hc_memory_soft(const struct hc_limits *l)
 
 struct hc_policy {
     char name[64]; /* the file's "name", else the file's own without ".json", or "unnamed"; "": no file yet */
-    char tree[256];                  /* tree name, with layers, or a path if it holds a slash */
-    struct hc_limits limits;         /* the limits that hold */
-    struct hc_limits max;            /* the highest that requests through hotcelld may ask for; tighten.h */
-    int64_t enforcement;             /* enum hc_enforcement */
-    int64_t output_mode;             /* enum hc_output_mode */
-    int64_t overflow;                /* enum hc_overflow */
-    int64_t network;                 /* enum hc_network */
-    int64_t processes;               /* enum hc_processes */
-    int64_t guard;                   /* enum hc_guard_mode */
-    int64_t cores;                   /* enum hc_core_scheduling */
-    int64_t tree_check;              /* enum hc_tree_check */
-    cJSON *env;                      /* object of strings, owned; NULL if empty */
-    cJSON *rules;                    /* rules.h; owned; NULL if empty */
-    struct hc_tools tools;           /* owned */
-    char *description;               /* owned; NULL if none */
+    char tree[256];          /* tree name, with layers, or a path if it holds a slash */
+    struct hc_limits limits; /* the limits that hold */
+    struct hc_limits max;    /* highest limits that requests through hotcelld may ask for (tighten.h) */
+    int64_t enforcement;     /* enum hc_enforcement */
+    int64_t output_mode;     /* enum hc_output_mode */
+    int64_t overflow;        /* enum hc_overflow */
+    int64_t network;         /* enum hc_network */
+    int64_t processes;       /* enum hc_processes */
+    int64_t guard;           /* enum hc_guard_mode */
+    int64_t cores;           /* enum hc_core_scheduling */
+    int64_t tree_check;      /* enum hc_tree_check */
+    cJSON *env;              /* environment variables, an object of strings; owned; NULL if empty */
+    cJSON *rules;            /* rules, see rules.h; owned; NULL if empty */
+    struct hc_tools tools;   /* tools of the host that programs may call; owned */
+    char *description;       /* description for people; owned; NULL: none */
     char base_sha256[HC_SHA256_HEX]; /* hash of the policy as it was loaded (hc_policy_note_base); "": not yet
                                       */
-    bool session; /* for runs one after another: set by cell/session/session.c, no file says so */
-    bool learn;   /* record instead of refusing: "hotcell policy learn" alone, no file says so */
+    bool session; /* the cell is for a session; set by cell/session/session.c, not by a file */
+    bool learn;   /* refusals are only recorded; set by "hotcell policy learn", not by a file */
 };
 
-void hc_policy_init(struct hc_policy *p); /* the table's defaults; no name */
+void hc_policy_init(struct hc_policy *p); /* sets the defaults of the table, and no name */
 void hc_policy_finish(struct hc_policy *p);
 
 /* Reads the text of the policy called `name` (a name, or a path if it holds a slash). `from` is the file that
@@ -107,10 +107,11 @@ typedef int hc_policy_reader(void *ctx, const char *name, const char *from, stru
 int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read, void *ctx,
                    struct hc_error *err);
 
-/* Why a policy, or a job, must not set the environment variable `name`; NULL: it may. */
+/* Why a policy, or a job (`by_job`), must not set the environment variable `name`, a static text; NULL: it
+ * may. */
 #define HC_MAX_ENV       64   /* most variables of a policy, and of a job */
-#define HC_MAX_ENV_NAME  64   /* bytes */
-#define HC_MAX_ENV_VALUE 4096 /* bytes */
+#define HC_MAX_ENV_NAME  64   /* most bytes of a variable's name */
+#define HC_MAX_ENV_VALUE 4096 /* most bytes of a variable's value */
 const char *hc_env_refusal(const char *name, bool by_job);
 
 /* The names of the layers in the policy's tree, "+LAYER+LAYER", in its text; "": it has none. A tree that is
@@ -122,20 +123,22 @@ static inline const char *hc_policy_layers(const struct hc_policy *p)
     return layers ? layers : "";
 }
 
-/* Whether the policy lets programs have all layers in its tree (layers.allow). -1: HC_EXIT_CONFIG, with the
- * layer and what allows it. */
+/* Check that the policy allows all layers in its tree (layers.allow). HC_EXIT_CONFIG if not: the message
+ * names the layer, and the member that would allow it. */
 int hc_policy_check_layers(const struct hc_policy *p, struct hc_error *err);
 
 /* The effective policy as a JSON object that hc_policy_load accepts; owned by the caller, NULL without
  * memory. */
 cJSON *hc_policy_to_json(const struct hc_policy *p);
 
-/* The same as one line of text, whose hash is the policy's; for cJSON_free. */
+/* The same as one line of text, which the caller frees by cJSON_free; NULL: no memory. hc_policy_hash hashes
+ * this text. */
 char *hc_policy_text(const struct hc_policy *p);
 int hc_policy_hash(const struct hc_policy *p, char out[HC_SHA256_HEX], struct hc_error *err);
 
-/* The hash of the policy as it was loaded, before a tenant's maxima and a job have changed it; only the first
- * time. Maxima, which are no part of what is in force, are forgotten. */
+/* Note in base_sha256, unless that was done before, the hash of the policy as it was loaded, before a
+ * tenant's maxima and a job change it. Each call forgets the maxima of the policy, which are no part of the
+ * limits in force. */
 int hc_policy_note_base(struct hc_policy *p, struct hc_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* rules.h - the part of a policy that is lists and texts rather than single values: what programs may import,
- * call, name, open and cause, what is set up for them, and what is done to their output.
+/* rules.h - the rules of a policy, its values that are lists and texts: what programs may import, call, name,
+ * open and cause, what is set up for them, and what is done to their output.
  *
  * One table of sections and keys, which the parser, "hotcell policy" and the man page walk. The checked rules
  * stay a JSON object {section: {key: value}}; the launcher hands those of the guard over as they are. */
@@ -16,7 +16,7 @@ enum hc_rule_kind {
     HC_RULE_TEXT,   /* string of at most 4096 bytes */
     HC_RULE_CODE,   /* Python source of at most 64 KiB */
     HC_RULE_CHOICE, /* one of `choices` */
-    HC_RULE_FILE,   /* the file name that messages give the program: none that marks code as a library's */
+    HC_RULE_FILE,   /* file name for the program in messages: not one by which code counts as a library's */
     HC_RULE_FOLDER, /* name of one directory: letters, digits, '.', '_', '-' */
     HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to the list
                        that is inherited */
@@ -37,15 +37,16 @@ struct hc_rule_field {
 };
 
 struct hc_rule {
-    const char *section, *key;  /* its place in a policy file: {section: {key: value}} */
-    enum hc_rule_kind kind;     /* kind of the value */
-    bool guard;                 /* the guard enforces it; with guard "off" it is not handed to the shim */
-    int64_t max;                /* highest value of an HC_RULE_COUNT */
-    const char *const *choices; /* values that are allowed, NULL-terminated; NULL: any */
+    const char *section, *key; /* place of the rule in a policy file: {section: {key: value}} */
+    enum hc_rule_kind kind;    /* kind of the value */
+    bool guard;  /* the guard enforces the rule, which with guard "off" is not handed to the shim */
+    int64_t max; /* highest value of an HC_RULE_COUNT */
+    const char *const *choices;         /* values that are allowed, NULL-terminated; NULL: any */
     const struct hc_rule_field *fields; /* members of an object of HC_RULE_ROWS; ends with a NULL name */
-    const char *help;                   /* one sentence */
+    const char *help;                   /* one sentence for the man page */
 };
 
+/* The table of rules, and the number of its rows. */
 extern const struct hc_rule hc_rules[];
 extern const size_t hc_rules_count;
 
@@ -56,7 +57,8 @@ bool hc_rules_is_section(const char *name); /* has the table a section of this n
  * expected. */
 int hc_rules_set(cJSON **rules, const struct hc_json *j, const cJSON *section, struct hc_error *err);
 
-/* The value of a key, borrowed from `rules`; NULL, or `otherwise`, if it is not set. */
+/* The value of a key in `rules` (NULL: no rules), borrowed; as a text, a bool or a number. NULL, or
+ * `otherwise`, if the key is not set. */
 const cJSON *hc_rules_get(const cJSON *rules, const char *section, const char *key);
 const char *hc_rules_text(const cJSON *rules, const char *section, const char *key, const char *otherwise);
 bool hc_rules_bool(const cJSON *rules, const char *section, const char *key, bool otherwise);

@@ -1,5 +1,5 @@
-/* syscalls.h - the section "syscalls" of a policy: which system calls it adds to those that every program
- * has, and which it takes away. A name in it is that of a set in calls.h, or of one call. */
+/* syscalls.h - the section "syscalls" of a policy: the system calls that it adds to those that every program
+ * has, and those that it takes away. A name in it is the name of a set in calls.h, or of one call. */
 #ifndef HC_POLICY_SYSCALLS_H
 #define HC_POLICY_SYSCALLS_H
 

@@ -9,7 +9,7 @@
 
 #include "policy/options.h"
 
-#define HC_NO_MAXIMUM (-1) /* value of a limit in maxima: it may be any */
+#define HC_NO_MAXIMUM (-1) /* value of a limit in maxima that has no maximum */
 
 void hc_maxima_init(struct hc_limits *max); /* sets every limit to HC_NO_MAXIMUM */
 
@@ -35,14 +35,14 @@ struct hc_ceiling {
     char policy[64], tenant[72]; /* names of the policy and of the tenant */
 };
 
-/* `max` are the maxima of the tenant. */
+/* Fill `c` for the policy `p` and the tenant of this name, whose maxima are `max`. */
 void hc_ceiling_make(struct hc_ceiling *c, const struct hc_policy *p, const struct hc_limits *max,
                      const char *tenant);
 
 /* One limit that a job asks for and may not have. */
 struct hc_excess {
-    const char *limit;           /* "limits.timeout" */
-    char asked[40], maximum[40]; /* as people write them */
+    const char *limit;           /* path of the limit, such as "limits.timeout"; static */
+    char asked[40], maximum[40]; /* value that the job asks for; its maximum; as people write them */
     const char *of;              /* what sets the maximum: "policy" or "tenant" */
     const char *name;            /* name of that policy or tenant; points into the ceiling */
 };
@@ -52,10 +52,11 @@ struct hc_excess {
 size_t hc_ceiling_compare(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
                           struct hc_excess *out);
 
-/* One line of text about all excesses of the list. */
+/* Write one line about all excesses of the list into `out`, `size` bytes. */
 void hc_excess_text(const struct hc_excess *list, size_t count, char *out, size_t size);
 
-/* -1 and that line as the error (HC_EXIT_CONFIG) if an override is beyond the ceiling. */
+/* Check overrides. -1, with the line of hc_excess_text as the error (HC_EXIT_CONFIG), if one is beyond the
+ * ceiling. */
 int hc_ceiling_check(const struct hc_ceiling *c, const struct hc_override *overrides, size_t count,
                      struct hc_error *err);
 

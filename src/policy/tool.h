@@ -16,14 +16,16 @@
 /* An argument that is a path on the host. The launcher checks it before the tool is called. */
 struct hc_tool_path {
     char *argument; /* name of the argument; owned, as are the other texts */
-    char *mode;   /* name of the argument that says how the tool opens the path: only paths to be written have
-                   * to be below the directories. NULL: all have to be */
-    char **below; /* directories, NULL-terminated: absolute, "~", "~/..." or relative to the launcher's own */
+    /* Name of the argument that says how the tool opens the path: only a path to be written has to be below
+     * the directories. NULL: each path has to be. */
+    char *mode;
+    /* The directories: absolute, "~", "~/...", or relative to the launcher's current one; ends with NULL. */
+    char **below;
 };
 
 struct hc_tool {
     char name[HC_TOOL_NAME + 1]; /* a Python identifier */
-    char *description;           /* for the writer of programs; owned; NULL: none */
+    char *description;           /* description for the writer of programs; owned; NULL: none */
     struct hc_schema
         *parameters;     /* schema of the object that holds the arguments; owned; NULL: any arguments */
     const cJSON *schema; /* the schema of the parameters as JSON; borrowed from `parameters` */
@@ -37,9 +39,9 @@ struct hc_tool {
     int64_t result_bytes;                         /* most bytes of one call's result, as JSON */
 };
 
-/* Zero-initialised is empty. */
+/* A list of tools. A zero-initialised list is empty. */
 struct hc_tools {
-    struct hc_tool *items; /* owned */
+    struct hc_tool *items; /* the tools; owned */
     size_t count;          /* number of `items` */
 };
 

@@ -12,10 +12,10 @@
 struct hc_open_file {
     int fd;     /* number of the descriptor in the zygote */
     off_t at;   /* offset of the descriptor in its file, in bytes */
-    char *path; /* owned */
+    char *path; /* path of the file in the cell; owned */
 };
 struct hc_open_files {
-    struct hc_open_file *list; /* owned */
+    struct hc_open_file *list; /* the files; owned */
     size_t count;              /* number of files in `list` */
 };
 
@@ -28,7 +28,7 @@ int hc_copyable_reserve(struct hc_error *err);
  * that copies would share. */
 int hc_copyable(struct hc_open_files *out, struct hc_error *err);
 
-/* Opens the files again; called in a copy. */
+/* Opens these files again, under the same numbers; called in a copy. */
 int hc_copyable_reopen(const struct hc_open_files *files, struct hc_error *err);
 
 /* Gives new seeds to libraries that tell a fork from its parent by the process number, since all copies have

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 
-/* A descriptor for execveat(2), owned by the caller: of a small program in memory (init_start.c) or, where
- * the host forbids to execute memory, of the shim itself, which takes the same arguments. -1: neither opens.
- */
+/* Opens a descriptor for execveat(2), owned by the caller: of a small program in memory (init_start.c) or,
+ * where the host forbids to execute memory, of the shim itself, which takes the same arguments. -1: neither
+ * can be opened. */
 int hc_init_image(struct hc_error *err);
 
 #endif

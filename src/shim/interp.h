@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct hc_interp_options {
-    const char *filename; /* sys.argv[0], borrowed */
+    const char *filename; /* text for sys.argv[0], borrowed */
     const char *layers;   /* names of the tree's layers, "+LAYER+LAYER", borrowed */
-    bool seeded;          /* use `seed`; otherwise the interpreter takes a random one */
+    bool seeded;          /* `seed` is used; else the interpreter takes a random seed */
     uint32_t seed;        /* seed of the hashes of str */
 };
 

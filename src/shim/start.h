@@ -7,8 +7,8 @@
 
 #include <sys/types.h>
 
-/* Write a line to standard error and end the process. The second is for a failure of the harness that came as
- * a Python exception, which it shows; `doing` says what failed. */
+/* Write a line to standard error and end the process. hc_fail_python is for a failure of the harness that
+ * came as a Python exception, which it shows; `doing` says what failed. */
 _Noreturn void hc_fail_shim(const struct hc_error *err);
 _Noreturn void hc_fail_python(const char *doing);
 
@@ -16,7 +16,7 @@ _Noreturn void hc_fail_python(const char *doing);
  * the kernel kill it when `parent` dies. */
 void hc_start_process(pid_t parent, const char *name);
 
-/* Finds the parts of the handover in the memfd `handover_fd`, which is closed. The memory stays mapped for
+/* Finds the parts of the handover in the memfd `handover_fd`, which is closed. Its content stays mapped for
  * the life of the process: the texts of `out` point into it. */
 int hc_start_read(int handover_fd, struct hc_handover *out, struct hc_error *err);
 

@@ -9,21 +9,21 @@
 enum hc_event_stream { HC_EVENT_STDOUT, HC_EVENT_STDERR };
 
 struct hc_events {
-    struct hc_buf lines; /* whole lines; never shortened, as readers hold offsets in it */
+    struct hc_buf lines; /* the events, whole lines; never shortened, as readers hold offsets in it; owned */
     struct {
         char bytes[4]; /* the beginning of a character whose rest has not come */
         size_t len;    /* number of `bytes` */
         bool cut;      /* output was left out, as there was more than HC_EVENTS_MAX */
     } tails[2];        /* by enum hc_event_stream */
     bool ended;        /* no more lines will come */
-    bool restored;     /* the lines are only the end of a job, made again when the others were given up */
+    bool restored;     /* the lines are the last event only, made again after all lines were freed */
 };
 
 #define HC_EVENTS_MAX ((size_t)8 << 20) /* bytes of lines with output; other lines are added in any case */
 
 void hc_events_finish(struct hc_events *e);
 
-/* {"event": "state", "state": ...} */
+/* The next functions add one event each. This one adds {"event": "state", "state": ...}. */
 void hc_events_state(struct hc_events *e, const char *state);
 
 /* {"event": "stdout", "text": ...}, or "data" with base64 for what is not UTF-8: no byte is changed or lost.
@@ -33,8 +33,8 @@ void hc_events_output(struct hc_events *e, enum hc_event_stream stream, const ch
 /* {"event": NAME, NAME: ...}: `json` is one value as text, of any form. */
 void hc_events_json(struct hc_events *e, const char *name, const char *json, size_t len);
 
-/* {"event": "cut", "stream": NAME}: of this stream, no more events come; with `omitted`, also how many were
- * left out, which is known when the run is over. */
+/* {"event": "cut", "stream": NAME}: no more events of this stream come. With `omitted` > 0 the event also has
+ * the number of events that were left out, which is known when the run is over. */
 void hc_events_cut(struct hc_events *e, const char *name, int64_t omitted);
 
 /* {"event": "figure", "figure": {"path", "mime", "bytes"}} */

@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 enum hc_frame_type {
-    HC_FRAME_READY = 1, /* interpreter up, data loaded, job filter on; waits for HC_FRAME_GO; no payload */
-    HC_FRAME_GO = 2,    /* launcher to shim: layers checked, read the code; no payload */
-    /* JSON {"findings": [{"rule", "message", "line", "column", "end_column", "hint"}, ...], "more": n}; only
-     * from a process in which no guest code has run; ends the job. Before READY if data could not be loaded.
-     */
+    HC_FRAME_READY = 1, /* the interpreter runs, the data is loaded, the job's filter is on; the shim waits
+                           for HC_FRAME_GO; no payload */
+    HC_FRAME_GO = 2,    /* launcher to shim: the layers are checked, read the program; no payload */
+    /* JSON {"findings": [{"rule", "message", "line", "column", "end_column", "hint"}, ...], "more": n}: the
+     * program is refused, which ends the job. Only from a process in which no guest code has run. It comes
+     * before READY if data could not be loaded. */
     HC_FRAME_REJECTED = 3,
     HC_FRAME_RUN = 4,    /* guest code runs from here on; no payload */
     HC_FRAME_REPORT = 5, /* JSON object: value, error, figures, warnings, inputs' columns, exit, complete */
@@ -47,8 +48,8 @@ enum hc_frame_type {
     /* A copy of the interpreter has been made and waits for HC_SIGNAL_RESUME; sent by the copy itself, whose
      * pid the kernel tells. The interpreter waits for GO. No payload. */
     HC_FRAME_KEPT = 12,
-    HC_FRAME_RESUMED = 13, /* the copy has taken over, or the interpreter made one of which nothing else was
-                              wanted; waits for NEXT; no payload */
+    HC_FRAME_RESUMED = 13, /* the copy has taken over; or the interpreter has made a copy, and no run follows.
+                              The sender waits for NEXT; no payload */
     /* JSON {"path"}: a figure is complete below /output (manifest/figure.h). May come between RUN and REPORT,
      * any number of times. It is only a notice: the launcher looks for itself which figures there are. */
     HC_FRAME_FIGURE = 14,
@@ -72,7 +73,7 @@ enum hc_frame_type {
 enum hc_frame_sender {
     HC_FROM_LAUNCHER, /* the launcher alone: it accepts such a frame from no process */
     HC_FROM_SHIM,     /* a process in which no guest code has run: the launcher reports it as a fact */
-    HC_FROM_GUEST, /* a process in which guest code may have run: it is no more than that process's claim */
+    HC_FROM_GUEST,    /* a process in which guest code may have run: the frame is only its claim */
 };
 enum hc_frame_sender hc_frame_sender(enum hc_frame_type type);
 
@@ -86,7 +87,7 @@ struct hc_frame_head {
     uint32_t len;  /* payload bytes in this packet */
 };
 
-/* Check one packet. On success *payload points into `data`. */
+/* Check one packet, and copy its head. On success *payload points into `data`. -1: it is malformed (err). */
 int hc_frame_parse(const void *data, size_t len, struct hc_frame_head *head, const void **payload,
                    struct hc_error *err);
 
@@ -107,7 +108,7 @@ bool hc_talk_untouched(enum hc_talk_state state);
 
 /* Answers that a session's process may give once for each time that the launcher has asked. */
 #define HC_ASKED_COPY   0x01 /* a run has been handed over: KEPT or UNKEPT may come */
-#define HC_ASKED_RESUME 0x02 /* it has been told to take over, or to wait again: RESUMED may come */
+#define HC_ASKED_RESUME 0x02 /* the process was told to take over, or to wait again: RESUMED may come */
 
 /* The launcher's side of the conversation: it decides which frame may come in which state, and bounds a
  * message. */

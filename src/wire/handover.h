@@ -1,16 +1,28 @@
 /* handover.h - what the launcher hands to the shim in one sealed memfd: a JSON document and seccomp filters.
  *
  * Layout: struct hc_handover_head, then json_len bytes of JSON, then the filters, each struct sock_filter[].
- * The document: {"code", "filename", "inputs": [{"name", "path", "format"}], "vars": {..}, "seed": n |
- * absent, "timeout": text, "interface": text | absent, "figures", "figure_bytes", "value_bytes", "processes":
- * bool, "network": bool, "check": bool, "guard": bool, "learn": true | absent, "session": true | absent,
- * "rules": {section: {key: value}}, "layers": text, "returns":
- * "check": bool, "guard": bool, "links": true | absent, "learn": true | absent, "session": true | absent,
- * [{"name", "format"}], "tools": [{"name", "argument_bytes", "description" | absent, "parameters" | absent}]
- * | absent}. "rules" are the policy's (policy/rules.h); with guard off, the guard's rules are left out. The
- * handover to a copy of a zygote has no rules and layers: it has them from the zygote, whose policy is the
- * job's.
- */
+ * The document is an object with these members:
+ *
+ * "code", "filename", "timeout", "layers": texts, see struct hc_handover_job.
+ *
+ * "interface": text, or absent. "seed": number, or absent.
+ *
+ * "inputs": [{"name", "path", "format"}]. "vars": {name: value}. "returns": [{"name", "format"}].
+ *
+ * "given": inputs of a session's run; "args": list of strings; "env": object of strings; each may be absent.
+ *
+ * "figures", "figure_bytes", "value_bytes", "memory", "output", "tmp": numbers.
+ *
+ * "processes", "network", "check", "guard": true or false.
+ *
+ * "session", "learn", "links", "stdin", "interactive": true, or absent.
+ *
+ * "rules": {section: {key: value}}, the policy's (policy/rules.h); with guard off without the guard's rules.
+ *
+ * "tools": [{"name", "argument_bytes", "description" or absent, "parameters" or absent}], or absent.
+ *
+ * The handover to a copy of a zygote has no rules and layers: the copy has those of the zygote, whose policy
+ * is the job's. */
 #ifndef HC_WIRE_HANDOVER_H
 #define HC_WIRE_HANDOVER_H
 
@@ -21,7 +33,7 @@
 
 enum hc_handover_kind {
     HC_HANDOVER_CELL,   /* a job with its policy's rules and its filters */
-    HC_HANDOVER_ZYGOTE, /* the same without code and data */
+    HC_HANDOVER_ZYGOTE, /* a policy's rules and filters for a zygote, without code and data of a job */
     HC_HANDOVER_COPY    /* a job for a copy of a zygote, which has rules and filters from the zygote */
 };
 
@@ -55,17 +67,17 @@ enum hc_cell_fd {
                            gone */
 };
 
-/* What comes with HC_FRAME_JOB and HC_FRAME_NEXT: the handover, and the program's standard input if it has
- * one. */
+/* Most descriptors that come with HC_FRAME_JOB and HC_FRAME_NEXT: the handover, and the program's standard
+ * input if it has one. */
 #define HC_JOB_FDS 2
 /* The launcher sends this to the interpreter when limits.timeout is over. */
 #define HC_SIGNAL_DEADLINE SIGVTALRM
 /* The launcher sends this to the interpreter when limits.memory is nearly used up. */
 #define HC_SIGNAL_MEMORY SIGPWR
 
-/* A session's copy of the interpreter takes over (HC_FRAME_KEPT). */
+/* The launcher sends this to a session's copy of the interpreter that is to take over (HC_FRAME_KEPT). */
 #define HC_SIGNAL_RESUME SIGRTMAX
-/* Ends the current run of a session: KeyboardInterrupt. */
+/* The launcher sends this to the interpreter to end the current run of a session by a KeyboardInterrupt. */
 #define HC_SIGNAL_INTERRUPT (SIGRTMAX - 1)
 
 /* The shim's second argument in the cell of a session: pid 1 reports each process that ends. */
@@ -76,9 +88,9 @@ enum hc_cell_fd {
 
 /* How the interpreter (pid 2) ended, as pid 1 learnt it from waitid. */
 struct hc_exit_report {
-    int32_t pid;    /* in the cell's pid namespace */
-    int32_t code;   /* CLD_EXITED, CLD_KILLED, CLD_DUMPED */
-    int32_t status; /* exit status or signal */
+    int32_t pid;    /* pid of the process in the cell's pid namespace */
+    int32_t code;   /* how it ended: CLD_EXITED, CLD_KILLED, CLD_DUMPED */
+    int32_t status; /* exit status, or number of the signal */
     /* Processor time in microseconds of all processes that pid 1 waited for, and the most memory in bytes of
      * one of them. A launcher that is not pid 1's parent has no other account. */
     int64_t cpu_user_us, cpu_system_us, interpreter_peak;
@@ -87,18 +99,18 @@ struct hc_exit_report {
 /* A seccomp filter as bytes; borrowed. */
 struct hc_bpf {
     const void *data; /* struct sock_filter[] */
-    size_t len;       /* bytes; 0: no filter */
+    size_t len;       /* bytes of `data`; 0: there is no filter */
 };
 
 /* The filters of a handover (cell/filter.h says what they do). A filter that the kind of handover does not
  * have is empty. */
 struct hc_handover_filters {
-    struct hc_bpf first;  /* for the copies of a zygote */
+    struct hc_bpf first;  /* the first filter of the copies of a zygote */
     struct hc_bpf report; /* the reporting filter; a copy has it from its zygote */
     struct hc_bpf own;    /* the job's filter; a copy may have it from its zygote (hc_handover_locks_early) */
 };
 
-/* Append a handover of this kind to `out`. `policy` is the effective one. */
+/* Append a handover of this kind to `out`. `policy` is the effective policy. */
 int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, const struct hc_policy *policy,
                       const struct hc_handover_filters *filters, struct hc_buf *out, struct hc_error *err);
 
@@ -106,8 +118,10 @@ int hc_handover_write(enum hc_handover_kind kind, const struct hc_job *job, cons
  * its own ("prelude") to run before the job's: that code may make calls that the job may not make. */
 bool hc_handover_locks_early(const cJSON *rules);
 
+/* An input of the job. */
 struct hc_handover_input {
-    const char *name, *path, *format; /* variable; path in the cell; name of its enum hc_input_format */
+    /* Name of the variable; path of the file in the cell; name of the enum hc_input_format. */
+    const char *name, *path, *format;
 };
 
 /* The document, decoded. Its texts and nodes belong to the handover. A text that the document lacks is "", a
@@ -118,7 +132,7 @@ struct hc_handover_job {
     const char *timeout;   /* limits.timeout, as text for a message: "60s" */
     const char *layers;    /* names of the tree's layers (hc_policy_layers); "" in a copy of a zygote */
     const char *interface; /* name of the interface that the job came through (policy/interface.def) */
-    struct hc_handover_input *inputs; /* owned */
+    struct hc_handover_input *inputs; /* inputs of the job; owned */
     size_t input_count;               /* number of `inputs` */
     bool has_vars;                    /* the document's text has variables, for Python to read */
     bool has_given;                   /* the document's text has inputs that came with a session's run */
@@ -128,13 +142,13 @@ struct hc_handover_job {
     uint32_t seed;    /* seed of the hashes of str and of random; used if `has_seed` */
     bool session, check, guard, learn, network,
         processes;   /* flags of the job and of its policy, as in the document */
-    bool links;      /* there may be symbolic links below /tmp: of a directory of the host */
-    int64_t figures; /* most figures */
-    int64_t figure_bytes, value_bytes; /* most bytes of one figure, of the value */
+    bool links;      /* there may be symbolic links below /tmp, in a directory of the host */
+    int64_t figures; /* most figures of each kind that are saved */
+    int64_t figure_bytes, value_bytes; /* most bytes of one figure; of the report */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */
     const cJSON *args, *env;      /* a list and an object of strings, which Python reads */
-    const cJSON *rules;           /* the policy's; NULL for a copy of a zygote, which has the zygote's */
+    const cJSON *rules; /* rules of the policy; NULL for a copy of a zygote, which has the zygote's rules */
 };
 
 struct hc_handover {

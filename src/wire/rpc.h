@@ -1,4 +1,4 @@
-/* rpc.h - messages of JSON-RPC 2.0, one a line: bytes in, one message or one refusal out. */
+/* rpc.h - parse messages of JSON-RPC 2.0, one per line: bytes become one message or one refusal. */
 #ifndef HC_WIRE_RPC_H
 #define HC_WIRE_RPC_H
 
@@ -6,26 +6,26 @@
 
 /* Error codes: those of JSON-RPC, and of the Model Context Protocol. */
 #define HC_RPC_PARSE_ERROR     (-32700) /* the message is no JSON */
-#define HC_RPC_INVALID_REQUEST (-32600) /* it is JSON, but no message */
+#define HC_RPC_INVALID_REQUEST (-32600) /* the message is JSON, but no message of JSON-RPC */
 #define HC_RPC_NO_METHOD       (-32601) /* there is no such method */
 #define HC_RPC_INVALID_PARAMS  (-32602) /* the method's parameters are wrong */
 #define HC_RPC_INTERNAL        (-32603) /* the server failed */
 #define HC_RPC_NO_RESOURCE     (-32002) /* there is no such resource */
 
-#define HC_RPC_ID_MAX 256 /* bytes of an id as JSON; it is kept until its request has been answered */
+#define HC_RPC_ID_MAX 256 /* most bytes of an id as JSON, which is kept until its request is answered */
 
 enum hc_rpc_kind {
     HC_RPC_REQUEST,      /* has a method and an id, which gets an answer */
     HC_RPC_NOTIFICATION, /* has a method and no id */
-    HC_RPC_RESPONSE,     /* to a request of this program */
+    HC_RPC_RESPONSE,     /* answers a request of this program; has no method */
 };
 
 struct hc_rpc {
-    struct hc_json json;        /* owned; the text has to outlive the message */
+    struct hc_json json;        /* the parsed message; owned; the text has to outlive it */
     enum hc_rpc_kind kind;      /* kind of the message */
     char id[HC_RPC_ID_MAX + 1]; /* JSON text, as it was written; "null": the message has no id */
-    const char *method;         /* borrowed from `json`; NULL for a response */
-    const cJSON *params;        /* borrowed from `json`, an object; NULL: none */
+    const char *method;         /* name of the method; borrowed from `json`; NULL for a response */
+    const cJSON *params;        /* parameters of the method, an object; borrowed from `json`; NULL: none */
 };
 
 /* Parse one message. -1: it is refused; `code` and `err` say why, and `out->id` is the id for the answer.
@@ -51,7 +51,8 @@ enum hc_rpc_line {
     HC_RPC_NO_MEMORY, /* the bytes up to the next line break are lost */
 };
 
-/* A line's text, without its line break, is valid until more is fed. Blank lines are left out. */
+/* Add bytes of the stream; get the next line, whose text, without its line break, is valid until more is fed.
+ * Blank lines are left out. */
 void hc_rpc_feed(struct hc_rpc_lines *l, const char *data, size_t len);
 enum hc_rpc_line hc_rpc_next(struct hc_rpc_lines *l, const char **text, size_t *len);
 void hc_rpc_lines_finish(struct hc_rpc_lines *l);

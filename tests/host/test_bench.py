@@ -100,5 +100,5 @@ def test_what_cannot_be_measured_is_said_before_anything_runs(words, said, base_
 
 def test_all_measurements_are_listed(base_tree):
     names = [line.split()[0] for line in bench("--list").stdout.splitlines()]
-    assert names[:3] == ["cold", "warm", "throughput"]
+    assert names[:4] == ["cold", "warm", "processor", "throughput"]
     assert "soak" in names

@@ -31,7 +31,7 @@ MEMORY_MB = 48  # the peak of any launcher here, two thirds of it a report that 
 SHORT = "--timeout=0.4"
 WAITS = "sleep 100000"  # so that what was said is read, and ends with SHORT
 EARLY = "ended its process early"
-NO_START = "did not start|ended before its layers"  # of a process that is gone at once
+NO_START = "did not start|ended before its layers|ended while it was being built"  # of a process that is gone at once
 OUT_OF_TURN = "out of turn"
 UNUSABLE = "cannot be used"
 TOLD = '{"layer": "audit", "rule": "files", "what": "w", "line": 1, "count": 1, "hint": null}'

@@ -25,7 +25,7 @@ struct hc_decoys {
     mqd_t mq;                      /* the message queue, owned; (mqd_t)-1: this kernel has none */
 };
 
-/* Where cells have the directories that they are given: to read, and as a copy. */
+/* Places in the cell of the two directories `given` (for reading) and `copied` (as a copy). */
 #define HC_DECOYS_GIVEN  "/mnt/hotcell-given"
 #define HC_DECOYS_COPIED "/mnt/hotcell-copied"
 

@@ -19,27 +19,28 @@ enum hc_ground_kind {
     HC_GROUND_DIRECTORIES, /* a cell with directories of the host: one to read, and the copy of one */
     HC_GROUNDS
 };
-enum hc_ground_kind hc_ground_kind(const char *name);
+enum hc_ground_kind hc_ground_kind(const char *name); /* the kind of this name; HC_GROUNDS: there is none */
 
 struct hc_ground {
     enum hc_ground_kind kind; /* kind of cells that attacks of this ground get */
     struct hc_policy policy;  /* a copy of the drill's policy, whose pointers are borrowed */
-    struct hc_zygote *zygote; /* for warm cells, owned; NULL: not started */
+    struct hc_zygote *zygote; /* zygote that makes its warm cells; owned; NULL: not started */
     bool proven, unavailable; /* such cells were made and tested; no such cell can be made here */
 };
 
 struct hc_range {
-    struct hc_drill *d; /* borrowed */
+    struct hc_drill *d; /* the drill; borrowed */
     struct hc_ground grounds[HC_GROUNDS]
                             [2]; /* cells under the policy, and under the policy without its guard */
-    struct hc_decoys decoys;     /* owned */
+    struct hc_decoys decoys;     /* decoys that attacks try to reach; owned */
     char *vars;                  /* "lure=JSON" with the decoys, for hc_job_add_var; owned */
     char results[HC_DECOYS_DIR]; /* directory for the files that attacks leave in /output; empty: not made */
     struct hc_manifest *m;       /* manifest of the last cell, or of the last run of a session; owned */
     bool forged;                 /* another run falsified the manifest of that run */
 };
 
-/* The caller calls hc_range_close in either case. */
+/* Make the decoys and the grounds for this drill, which is borrowed. The caller calls hc_range_close also
+ * after -1. */
 int hc_range_open(struct hc_range *g, struct hc_drill *d, struct hc_error *err);
 void hc_range_close(struct hc_range *g);
 

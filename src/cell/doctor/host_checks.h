@@ -24,7 +24,7 @@ enum {
 struct hc_host {
     unsigned has;                   /* HC_HAS_* bits */
     struct hc_policy policy;        /* the default policy; valid with HC_HAS_POLICY */
-    struct hc_ids ids;              /* for probes; valid with HC_HAS_IDS */
+    struct hc_ids ids;              /* ids on the host for the probes' cells; owned; valid with HC_HAS_IDS */
     struct hc_cgroup_parent parent; /* place for cgroups; valid with HC_HAS_CGROUP */
     char state[PATH_MAX];           /* path of the state directory, which need not exist */
     char tree[256]; /* an existing tree, the default policy's if possible; valid with HC_HAS_TREE */
@@ -61,7 +61,7 @@ hc_host_check_fn hc_host_check_children;
 hc_host_check_fn hc_host_check_cgroup;
 hc_host_check_fn hc_host_check_leaf;
 
-/* ---- words ---- */
+/* ---- texts of the rows ---- */
 
 #define HC_NO_CELLS "no cell can be built" /* a row's `cost` */
 
@@ -69,11 +69,12 @@ hc_host_check_fn hc_host_check_leaf;
     "hotcell itself runs under a seccomp filter, as in a container: start that with '--security-opt "        \
     "seccomp=unconfined', or with a profile that allows clone3, unshare, seccomp and the mount calls"
 
-/* Sets row->detail, and returns the level. */
+/* Set row->detail, and return the level. */
 enum hc_host_level hc_host_say(enum hc_host_level level, struct hc_host_row *row, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Append to row->detail, after the separator unless it is empty. */
 void hc_host_add(struct hc_host_row *row, const char *separator, const char *text);
+/* Set row->mend, the remedy. */
 void hc_host_mend(struct hc_host_row *row, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether this process is under a seccomp filter, as in most containers. */

@@ -16,8 +16,8 @@ int hc_probe_userns(const struct hc_ids *ids, struct hc_error *err);
 /* Make one more namespace (CLONE_NEW*) inside a new user namespace. */
 int hc_probe_namespace(const struct hc_ids *ids, uint64_t flag, struct hc_error *err);
 
-/* The mount calls that make a cell's root: a new tmpfs with a size limit, clones of mounts, their
- * attributes. */
+/* Make the mounts of a cell's root: a new tmpfs with a size limit, clones of mounts, their attributes. Mount
+ * a /proc of a new pid namespace. Exchange the root with pivot_root. */
 int hc_probe_mounts(const struct hc_ids *ids, struct hc_error *err);
 int hc_probe_proc(const struct hc_ids *ids, struct hc_error *err);
 int hc_probe_pivot_root(const struct hc_ids *ids, struct hc_error *err);
@@ -28,14 +28,17 @@ int hc_probe_devices(const struct hc_ids *ids, struct hc_error *err);
 /* Make an idmapped mount of a directory. Root only. */
 int hc_probe_idmap(const char *dir, const struct hc_ids *ids, struct hc_error *err);
 
-/* Load a compiled filter, struct sock_filter[], that refuses unshare, and be refused. */
+/* Load a compiled filter, struct sock_filter[], that refuses unshare, and check that unshare is refused. Make
+ * a filter with a listener. Use core scheduling. */
 int hc_probe_filter(const struct hc_buf *bpf, struct hc_error *err);
 int hc_probe_notification(struct hc_error *err);
 int hc_probe_cores(struct hc_error *err);
 
-/* A Landlock ruleset that refuses to read a file, and be refused. `*abi` is the kernel's. */
+/* Apply a Landlock ruleset that refuses to read a file, and check that reading is refused. `*abi` gets the
+ * kernel's Landlock ABI. */
 int hc_probe_landlock(int *abi, struct hc_error *err);
 
+/* Call openat2(2); call close_range(2). */
 int hc_probe_openat2(struct hc_error *err);
 int hc_probe_close_range(struct hc_error *err);
 

@@ -25,13 +25,13 @@ struct hc_launch {
     struct hc_run *run;    /* the job, its policy and its destinations; borrowed */
     struct hc_manifest *m; /* gets what the launcher finds out; borrowed */
     struct hc_plan plan;   /* mounts, policy and descriptors for the process that makes the cell; owned */
-    struct hc_redactor *redactor; /* owned; NULL: nothing is redacted */
+    struct hc_redactor *redactor; /* redactor of the policy; owned; NULL: nothing is redacted */
     struct hc_tree tree;          /* the cell's root; owned; root_fd -1: not open */
     struct hc_ids ids;            /* the cell's ids on the host; owned */
     struct hc_ids block; /* block of uids of a zygote as root: the first of the ids for its cells; owned */
     uid_t block_count;   /* number of ids in the block; 0: no block */
     struct hc_cgroup_parent parent; /* the place of the cell's cgroup, owned; fd -1: none */
-    struct hc_cgroup cgroup;        /* the cell's, owned; fd -1: none */
+    struct hc_cgroup cgroup;        /* the cell's cgroup, owned; fd -1: none */
     struct hc_cgroup_usage used;    /* what the cgroup counted, if there is one; set when the cell is dead */
     char no_cgroup[sizeof((struct hc_error *)0)->text]; /* why the cell has no cgroup, for messages */
     struct hc_supervisor sup;                           /* the running cell */
@@ -43,9 +43,9 @@ struct hc_launch {
     struct hc_originals originals[HC_MAX_DIRS]; /* what copies of directories were at first; owned */
     int space_fd;          /* directory with the copies of directories, owned; -1: there are none */
     int output_fd, tmp_fd; /* roots of the cell's /output and /tmp, owned; -1: not there yet */
-    struct hc_feed feed;
-    char **env; /* environment of the shim, NULL-terminated; owned */
-    /* Times at which the launch began; the cell was built (CLOCK_MONOTONIC, us). */
+    struct hc_feed feed;   /* standard input of the job; owned */
+    char **env;            /* environment of the shim, NULL-terminated; owned */
+    /* Time at which the launch began; at which the cell was built (CLOCK_MONOTONIC, us). */
     int64_t t_start, t_started;
     enum hc_collected collected; /* what ended the collection of files; set by hc_launch_keep */
 };
@@ -53,7 +53,7 @@ struct hc_launch {
 /* Set up and free a launch, and steps that several stages share. (run.c) */
 void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m);
 void hc_launch_finish(struct hc_launch *l); /* kills the cell's processes */
-void hc_source_finish(struct hc_source *s);
+void hc_source_finish(struct hc_source *s); /* frees the path and closes the descriptors of a plan's source */
 void hc_launch_supervisor(struct hc_launch *l); /* fill the "given" members of l->sup */
 
 /* Fill the members of a manifest that are known before the launch. */
@@ -113,13 +113,13 @@ int hc_launch_check_shared(const struct hc_launch *l, const struct hc_source *s,
  * for results. (workspaces.c) */
 int hc_launch_fill_copies(struct hc_launch *l, struct hc_error *err);
 int hc_launch_keep_changes(struct hc_launch *l, struct hc_error *err);
-/* Puts the content of copies of volumes into these, if the job has ended well. What cannot be kept is said in
- * the manifest. */
+/* If the job has ended well, commit the program's copies of volumes to the volumes (volume.h). The manifest
+ * says which volumes could not be kept. */
 void hc_launch_keep_volumes(struct hc_launch *l);
-/* Make the pipe for a job with standard input, which is `stdin_fd` (lent; 0: what the job itself has), and
- * fill it: at once if it all fits, else in a process that does nothing else. Nobody waits for that process:
- * it ends when no process of the cell can read any more, and hc_feed_stop kills it. That returns the errno
- * with which reading ended too early, or 0. (feed.c) */
+/* Make the pipe for a job with standard input and fill it from `stdin_fd` (borrowed; 0: from the job's own
+ * stdin_data): at once if it all fits, else in a process that does nothing else. Nothing waits for that
+ * process: it ends when no process of the cell can read any more. hc_feed_stop kills it, and returns the
+ * errno with which reading of `stdin_fd` ended too early, or 0. (feed.c) */
 int hc_feed_start(struct hc_feed *f, const struct hc_job *job, int stdin_fd, struct hc_error *err);
 int hc_feed_stop(struct hc_feed *f);
 
@@ -140,7 +140,7 @@ int hc_launch_construct(struct hc_launch *l, struct hc_error *err);
 void hc_launch_close_childs_ends(struct hc_launch *l);
 
 /* Receive one message from a construction socket into `a`. The caller owns the descriptors that came with
- * it. Returns 1 at end of file. (construct.c) */
+ * it. Returns 0; 1 at end of file; -1 on error. (construct.c) */
 struct hc_arrival {
     struct hc_sync msg;   /* the message */
     int fds[HC_SYNC_FDS]; /* descriptors that came with it; -1: none */
@@ -154,18 +154,19 @@ int hc_sync_failure(struct hc_arrival *a,
  * layers, fill /input and send it the job. (parked.c) */
 int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *err);
 
-/* With the cell built, and before its program starts: copy inputs into its /output, in capped mode, under
- * the names of their files, as far as there is room. (input_copies.c) */
+/* With the cell built, and before its program starts: in capped mode, copy inputs into its /output under the
+ * names of their files, as far as there is room. (input_copies.c) */
 int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err);
-/* May an input have this name in /output? Not one that hotcell uses itself, and none that is hidden. */
+/* May an input have this name in /output? Names that hotcell uses itself and hidden names are refused. */
 bool hc_launch_is_name(const char *name, const struct hc_policy *policy);
 /* Create a file in a tmpfs of the cell, as the guest's uid. Returns a descriptor, or -1 with errno set. */
 int hc_launch_create_as_guest(const struct hc_launch *l, int dir, const char *name, mode_t mode);
 
-/* Take the guest's ids for files, which alone may make names in a tmpfs of the cell, and without root's
- * rights; and the launcher's own ones back, which leaves errno as it is. */
+/* Switch this process's file system ids (setfsuid(2)) to the guest's: only the guest may create names in a
+ * tmpfs of the cell, and root's rights over files do not hold meanwhile. Returns the ids that the process
+ * had; hc_launch_become_launcher switches back to them, and leaves errno as it is. */
 struct hc_own_ids {
-    int uid, gid;
+    int uid, gid; /* the launcher's file system uid and gid */
 };
 struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l);
 void hc_launch_become_launcher(struct hc_own_ids own);

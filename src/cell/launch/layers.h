@@ -8,11 +8,12 @@
 #include "inside/plan.h"
 #include "manifest/manifest.h"
 
-/* The inodes of a process's namespaces, in the order of the table in layers.c; the time namespace is that
- * of its children. ENOENT: the process has ended. */
-#define HC_NAMESPACES 8 /* number of these namespaces */
+#define HC_NAMESPACES 8 /* number of a process's namespaces that are compared */
+
+/* The namespaces of a process; the time namespace is that of its children. hc_namespaces_read fails with
+ * ENOENT in err->sys if the process has ended. */
 struct hc_namespaces {
-    ino_t inodes[HC_NAMESPACES]; /* inode numbers of the links in /proc/PID/ns */
+    ino_t inodes[HC_NAMESPACES]; /* inode numbers of the links in /proc/PID/ns, in the order of layers.c */
 };
 int hc_namespaces_read(pid_t pid, struct hc_namespaces *out, struct hc_error *err);
 
@@ -26,7 +27,7 @@ int hc_layers_check(struct hc_manifest *m, const struct hc_plan *plan, const str
                     const struct hc_namespaces *seen, const struct hc_cgroup *cgroup, const char *no_cgroup,
                     struct hc_error *err);
 
-/* Add the row of the job's own filter, which is known only once the interpreter is ready. */
+/* Add the row of the job's own filter, whose evidence is known only once the interpreter is ready. */
 void hc_layers_job_filter(struct hc_manifest *m, const char *evidence);
 
 #endif

@@ -16,7 +16,7 @@ struct hc_deadline {
     bool passed;    /* the deadline has passed */
 };
 
-/* `ms`: milliseconds from now. */
+/* Set a deadline `ms` milliseconds from now; `cancel_fd`: see struct hc_deadline. Has it passed? */
 void hc_deadline_start(struct hc_deadline *d, int cancel_fd, int64_t ms);
 bool hc_deadline_passed(struct hc_deadline *d); /* reads cancel_fd and the clock: call it often */
 
@@ -32,7 +32,7 @@ struct hc_pump {
     int to;                       /* gets a copy with the same holes, borrowed; -1: only hash */
     bool sparse;                  /* find holes with lseek, and do not read them */
     int64_t max;                  /* most bytes, holes included */
-    struct hc_deadline *deadline; /* borrowed */
+    struct hc_deadline *deadline; /* when to stop; borrowed */
     int64_t bytes;                /* bytes hashed so far */
     bool source_failed;           /* after -1: reading `from` failed; else writing `to` did */
     struct hc_hash hash;          /* SHA-256 of these bytes; begun by hc_pump */

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#define HC_FORK_PERMIT_COUNT 2 /* forks that one copy of the interpreter takes */
+#define HC_FORK_PERMIT_COUNT 2 /* number of forks that making one copy of the interpreter takes */
 
 struct hc_fork_permit {
     int forks;   /* forks that may still be made; above 0 only while the launcher waits for a copy */

@@ -1,5 +1,5 @@
-/* listener.h - the launcher's end of the reporting filter: the kernel asks about each call that it refuses.
- */
+/* listener.h - the launcher's end of the reporting filter, on which the kernel asks about each call that the
+ * filter refuses. */
 #ifndef HC_CELL_SECCOMP_LISTENER_H
 #define HC_CELL_SECCOMP_LISTENER_H
 
@@ -12,12 +12,13 @@ struct seccomp_notif;
 
 #define HC_LISTENER_FLOOD 10000 /* refused calls of a job that are answered at once; later ones wait */
 
-/* Whether this call may pass. Must decide by the call's number and registers only. */
+/* Returns whether this call may pass. The function must decide by the call's number and registers only, as
+ * the guest can change its memory meanwhile. */
 typedef bool hc_listener_permit(void *ctx, const struct seccomp_notif *question);
 
 struct hc_listener {
     int fd;                     /* the listener, owned; -1: none */
-    int64_t answered;           /* calls answered so far, of this job or run */
+    int64_t answered;           /* number of calls of this job or run that were answered so far */
     hc_listener_permit *permit; /* asked first; NULL: no call may pass */
     void *ctx;                  /* first argument of permit; borrowed */
 };

@@ -1,4 +1,5 @@
-/* session_files.h - files of a session's /output for its client, between runs: put in, read, listed, removed.
+/* session_files.h - between the runs of a session, write, read, list and remove files in its /output for its
+ * client.
  *
  * All processes of the cell are stopped then, but the names, links, modes and sizes in /output are the
  * guest's. So each path is resolved by the kernel below the root of /output, without links (openat2); a
@@ -16,9 +17,9 @@
 int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_buf *answer,
                            struct hc_error *err);
 
-/* Put the inputs of a run into /output under their own names, as far as their names can stand there and there
- * is room. `given` gets job->given with the member "path" for each that was put, and is empty if there is
- * none. */
+/* Put the inputs of a run into /output under their own names, as far as the names are possible there and
+ * there is room. `given` gets the JSON of job->given, in which each input that was put has a further member
+ * "path"; it is empty if no input was put. */
 int hc_session_place_inputs(struct hc_session *s, const struct hc_job *job, struct hc_buf *given,
                             struct hc_error *err);
 

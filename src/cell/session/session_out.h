@@ -7,22 +7,23 @@
 #include "manifest/figure.h"
 #include "wire/events.h"
 
-#define HC_LAST_WORDS_MS       5000              /* time for the last lines of a session that ends */
-#define HC_MAX_INPUT_REQUESTS  4096              /* most input requests that are sent for one run */
+#define HC_LAST_WORDS_MS       5000 /* ms that the client has to take the last lines of a session */
+#define HC_MAX_INPUT_REQUESTS  4096 /* most input requests that are sent for one run */
 #define HC_INPUT_REQUEST_BYTES ((size_t)4 << 20) /* most bytes of these requests */
 
 struct hc_outlet {
-    int fd;                     /* owned */
-    int epoll;                  /* borrowed; reports when the client can take more, or has gone. -1: none */
-    bool shows;                 /* send the output of runs while they go on */
-    bool failed, gone;          /* an answer could not be written; the client has closed its end */
-    bool waits;                 /* output waits until the client takes more */
-    int cancel_fd;              /* readable when the session is cancelled; borrowed; -1: none */
-    int64_t idle_ms;            /* a client that has taken nothing for so long has gone */
-    int64_t life_us;            /* end of the session's life (hc_now_us); 0: it has not begun */
-    int64_t until_us;           /* what is written last has to be taken by then; 0: the session goes on */
-    int64_t input_requests;     /* input requests of the current run */
-    size_t input_request_bytes; /* bytes of these requests */
+    int fd;            /* socket or pipe to the client; owned */
+    int epoll;         /* epoll that reports when the client can take more, or has gone; borrowed; -1: none */
+    bool shows;        /* send the output of runs while they go on */
+    bool failed, gone; /* an answer could not be written; the client has closed its end */
+    bool waits;        /* output waits until epoll reports that the client takes more */
+    int cancel_fd;     /* readable when the session is cancelled; borrowed; -1: none */
+    int64_t idle_ms;   /* ms after which a client that takes nothing counts as gone */
+    int64_t life_us;   /* end of the session's life (hc_now_us); 0: it has not begun */
+    int64_t until_us;  /* time by which the client has to take the last lines (hc_now_us); 0: the session
+                          goes on */
+    int64_t input_requests;         /* input requests of the current run */
+    size_t input_request_bytes;     /* bytes of these requests */
     int64_t input_requests_omitted; /* requests of the current run that were not sent */
     struct hc_events output;        /* output that the client has not taken yet */
 };
@@ -42,10 +43,10 @@ void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t l
 /* Send a figure that a run has made, in the same way. */
 void hc_outlet_figure(struct hc_outlet *o, const struct hc_figure *f);
 
-/* Tell that the run waits for input, {"event": "input_request", "input_request": `json`}. What is beyond
- * HC_MAX_INPUT_REQUESTS or HC_INPUT_REQUEST_BYTES of the run, or beyond HC_EVENTS_MAX that the client has not
- * taken, is left out and counted; the event "cut" tells of the first, and hc_outlet_settle how many they
- * were. */
+/* Send the event that the run waits for input, {"event": "input_request", "input_request": `json`}. A request
+ * beyond HC_MAX_INPUT_REQUESTS or HC_INPUT_REQUEST_BYTES of the run, or beyond HC_EVENTS_MAX that the client
+ * has not taken, is not sent but counted: the event "cut" tells of the first one, and hc_outlet_settle tells
+ * their number. */
 void hc_outlet_request(struct hc_outlet *o, const char *json, size_t len);
 
 /* Write as much waiting output as the client takes now. */

@@ -11,7 +11,7 @@
 /* A process of the cell that is the interpreter, or a copy of it. */
 struct hc_process {
     pid_t pid, cell_pid; /* on the host and inside the cell; 0: there is no process */
-    int pidfd;           /* owned; -1: there is no process */
+    int pidfd;           /* pidfd of the process; owned; -1: there is no process */
     bool serving;        /* the process waits for a request already, so it need not be told to take over */
     bool touched; /* it, or the process that it is a copy of, was given a program: it may be under the guest's
                      control */
@@ -83,20 +83,20 @@ bool hc_process_stop(const struct hc_process *p);
 int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_process *out,
                             struct hc_error *err);
 
-/* Most processes of a session's own. */
+/* Most processes that hc_session_processes lists. */
 #define HC_SESSION_PROCESSES (HC_SESSION_COPIES + HC_SESSION_BRANCHES + 6)
 
 /* List the session's own processes: the active one, and the waiting copies. Returns their number. */
 size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES]);
 
-/* Whether the process is one of these. */
+/* Whether `pid` is one of the session's own processes. */
 bool hc_session_knows(const struct hc_session *s, pid_t pid);
 
 /* Make s->active the process whose end ends the run. */
 void hc_session_activate(struct hc_session *s);
 
-/* Handle events until `enough` returns true or the cell is dead; the second function kills the running
- * process after `ms` milliseconds. */
+/* Handle events until `enough` returns true or the cell is dead. hc_session_handle_within also kills the
+ * running process after `ms` milliseconds. */
 typedef bool hc_session_reached(const struct hc_session *s);
 int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct hc_error *err);
 int hc_session_handle_within(struct hc_session *s, int64_t ms, hc_session_reached *enough,
@@ -125,7 +125,8 @@ void hc_process_retire(struct hc_session *s, struct hc_process *p);
 /* Forget the previous run; results from here on go into `m`. (session_run.c) */
 void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct hc_policy *policy);
 
-/* Set the packets that s->active may send from here on; its earlier packets and its end are forgotten. */
+/* Set which packets s->active may send from here on: those of `state`, and the bits HC_ASKED_... in `asked`
+ * (wire/frame.h). Its earlier packets and its end are forgotten. */
 void hc_session_listen(struct hc_session *s, enum hc_talk_state state, unsigned asked);
 
 /* Send `job` to s->active and have it make a copy, s->copy, before the program runs. Returns 0 also if the
@@ -145,7 +146,7 @@ int hc_session_stop_active(struct hc_session *s, struct hc_error *err);
 /* CPU time so far: the cell's if a cgroup counts it, else that of s->active. */
 void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us);
 
-/* Whether the run, or the check of its program, is over: reported, or because its process has ended. */
+/* Whether the run, or the check of its program, is over: it was reported, or its process has ended. */
 bool hc_session_run_ended(const struct hc_session *s);
 
 /* Handle the packets that an ended process has left in the channel. */
@@ -154,9 +155,10 @@ void hc_session_read_last_packets(struct hc_session *s);
 /* Let s->active run, or check, the program that was sent, and supervise it to the end. */
 int hc_session_supervise(struct hc_session *s, struct hc_error *err);
 
-/* Before `job` runs in a process that may be under the guest's control: have its program checked by one
- * that is not. *passed: the program may run. 0: the check's result is in the supervisor, as after a run;
- * s->active is unchanged. 1: no process is left that could check it. -1: hotcell failed. (session_check.c) */
+/* Before `job` runs in a process that may be under the guest's control: have its program checked by a process
+ * that is not. *passed gets whether the program may run. 0: the check's result is in the supervisor, as after
+ * a run; s->active is unchanged. 1: no process is left that could check it. -1: hotcell failed.
+ * (session_check.c) */
 int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err);
 
 /* Kill all checkpoints and branches. (session_points.c) */

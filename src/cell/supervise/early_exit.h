@@ -14,9 +14,9 @@
  * its process has used, and then let the process exit, which waits for this. */
 void hc_early_exit_reported(struct hc_loop *l);
 
-/* To be called when the listener has no process left. True: the program has ended well and by itself, and
- * s->exit is filled; the caller reads only channels and counters from here on, while the cell still dies.
- * False: wait for the cell's death. */
+/* To be called when no process is left under the listener's filter. True: the program has ended well and by
+ * itself, and s->exit is filled; the caller reads only channels and counters from here on, while the cell
+ * still dies. False: wait for the cell's death. */
 bool hc_early_exit(struct hc_loop *l);
 
 #endif

@@ -28,8 +28,8 @@ struct hc_held {
         epolls_crowded; /* number of epolls whose descriptors were all read; of epolls with more */
 };
 
-/* Whether a look is due; begin one (`limit`: limits.memory in bytes), then call hc_held_add for each process,
- * then hc_held_end. */
+/* Whether a look is due. Begin a look (`limit`: limits.memory in bytes), then call hc_held_add for each
+ * process, then hc_held_end. */
 bool hc_held_due(struct hc_held *h);
 void hc_held_begin(struct hc_held *h, int64_t limit);
 
@@ -43,7 +43,7 @@ void hc_held_end(struct hc_held *h);
  * are seldom full. */
 int64_t hc_held_sockets(struct hc_held *h, pid_t pid, bool connections);
 
-/* Bytes charged for so many threads, or names in a tmpfs. */
+/* Bytes of kernel memory charged for `count` threads, or for `files` names in a tmpfs. */
 int64_t hc_held_threads(int64_t count);
 int64_t hc_held_names(int64_t files);
 

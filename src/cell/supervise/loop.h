@@ -31,26 +31,26 @@ enum hc_occasion {
 
 /* A relay, and its descriptors that epoll watches. */
 struct hc_output_pipe {
-    struct hc_output_relay relay; /* owned */
-    enum hc_occasion on, on_pass; /* of read_fd; of write_fd */
+    struct hc_output_relay relay; /* relay of one output stream; owned */
+    enum hc_occasion on, on_pass; /* occasion that read_fd causes; that write_fd causes */
     int read_fd, write_fd;        /* descriptors that epoll watches now; -1: none */
 };
 
 struct hc_loop {
-    struct hc_supervisor *s;        /* borrowed */
-    int epoll;                      /* owned */
+    struct hc_supervisor *s;        /* the supervised cell; borrowed */
+    int epoll;                      /* epoll descriptor of the loop; owned */
     struct hc_output_pipe out, err; /* standard output; standard error */
-    /* The channel is not at its end; nor the status socket; the cell has ended. */
+    /* The control channel is not at its end; the status socket is not at its end; the cell has ended. */
     bool control_open, status_open, dead;
     int interpreter;    /* pidfd of the process that said READY, owned; -1: not yet */
-    int memory_events;  /* memory.events, owned, while memory.high is set; else -1 */
+    int memory_events;  /* descriptor of memory.events, owned, while memory.high is set; else -1 */
     bool last_mark;     /* l->memory_events watches the mark at which a session's run is ended */
     bool warned_memory; /* the program was sent the warning about its memory, which comes once */
     int64_t watch_ms;   /* interval of the ticker, in ms */
     int answer_timer; /* timer for slow answers to refused calls, owned; -1: they are answered as they come */
     int64_t frames;   /* packets received so far, in a session in this run */
     bool answering;   /* answers of tools wait for the cell to read */
-    bool woken;       /* a session's owner wants to be asked what is new; the session sets it back */
+    bool woken; /* a session's wake_fd was readable: the session calls its owner's `woken`, and clears this */
 };
 
 /* Add, change and remove a descriptor in the loop's epoll; `fd` stays the caller's. */
@@ -58,14 +58,16 @@ int hc_loop_watch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t event
 void hc_loop_rewatch(struct hc_loop *l, int fd, enum hc_occasion on, uint32_t events);
 void hc_loop_unwatch(struct hc_loop *l, int fd);
 
-/* Returns a timer that the caller owns, or -1. every_ms 0: it fires once. */
+/* Make a timer whose descriptor the caller owns, or return -1; set the time of one (-1 with errno); clear one
+ * that has fired. It fires after first_ms milliseconds and then every every_ms; every_ms 0: it fires once. */
 int hc_loop_timer(int64_t first_ms, int64_t every_ms, struct hc_error *err);
 int hc_loop_set_timer(int fd, int64_t first_ms, int64_t every_ms);
 void hc_loop_drain_timer(int fd);
 
 /* The timers of a job, owned; -1: not needed. */
 struct hc_timers {
-    int wall, grace, ticker; /* limits.timeout; limits.grace before it; samples */
+    /* Fires at the end of limits.timeout; limits.grace before that; at each sample. */
+    int wall, grace, ticker;
 };
 int hc_timers_start(struct hc_timers *out, struct hc_loop *l, struct hc_error *err);
 void hc_timers_finish(struct hc_timers *t);
@@ -79,7 +81,7 @@ int64_t hc_loop_sample(struct hc_supervisor *s);
 /* Kill the cell, or in a session the run's process; the loop reaps it when it has ended. */
 void hc_loop_kill(struct hc_supervisor *s);
 
-/* The same, and record why; only the first reason counts. */
+/* Do what hc_loop_kill does, and record the reason `end`; only the first reason counts. */
 void hc_loop_end(struct hc_supervisor *s, enum hc_end end);
 
 /* End the job because the launcher failed at `what` with the errno `sys`. */

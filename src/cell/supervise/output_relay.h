@@ -36,7 +36,7 @@ struct hc_output_relay {
  * limit runs on. */
 void hc_output_relay_read(struct hc_output_relay *r);
 
-/* Pass on more: pass_fd is writable. */
+/* To be called when pass_fd is writable: write more of the pending output to it. */
 void hc_output_relay_write(struct hc_output_relay *r);
 
 /* End `held`, and pass on what has waited. */

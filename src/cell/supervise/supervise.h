@@ -16,7 +16,7 @@
 
 #define HC_SAMPLE_US 100000 /* us between the first samples of a job's usage */
 
-/* Most processes of a session's cell that are noted; it has a few more than it keeps copies. */
+/* Most processes of a session's cell that are noted in `others`. */
 #define HC_OTHERS 256
 
 /* Why the launcher ended the cell; HC_END_NONE: it ended by itself. */
@@ -36,10 +36,10 @@ enum hc_warning { HC_WARNED_NOT, HC_WARNED_TIME, HC_WARNED_MEMORY }; /* none; Ti
 
 struct hc_supervisor {
     /* Given. Descriptors are borrowed. */
-    const struct hc_policy *policy;     /* effective, in a session that of the run; borrowed */
-    const struct hc_redactor *redactor; /* borrowed; NULL: output is shown as it comes */
+    const struct hc_policy *policy;     /* the effective policy, in a session that of the run; borrowed */
+    const struct hc_redactor *redactor; /* redacts output; borrowed; NULL: output is shown as it comes */
     uid_t uid;                          /* the host uid of the cell's processes */
-    struct hc_cgroup *cgroup;           /* fd -1: none */
+    struct hc_cgroup *cgroup;           /* the cell's cgroup; borrowed; its fd -1: there is none */
     pid_t pid;                 /* first process of the cell, our unreaped child unless it is adopted */
     int pidfd;                 /* pidfd of the process `pid`; borrowed */
     bool adopted;              /* the first process is a zygote's child, which is reaped there */
@@ -60,7 +60,7 @@ struct hc_supervisor {
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
      * Packets of other processes that hold the channel are ignored. */
     bool session;
-    pid_t run_pid, run_cell_pid; /* its pids on the host and inside the cell; 0: none yet */
+    pid_t run_pid, run_cell_pid; /* pid of that process on the host; inside the cell; 0: none yet */
     int run_pidfd;               /* pidfd of the process run_pid; borrowed */
     pid_t others[HC_OTHERS]; /* pids on the host of the cell's processes when run_pid was last told to make a
                                 copy */
@@ -73,7 +73,7 @@ struct hc_supervisor {
     struct hc_stream *out, *err; /* streams of the manifest, as are the next two; borrowed */
     struct hc_denials *denials;  /* gets refused calls and the guard's claims */
     struct hc_samples *samples;  /* gets samples of the cell's usage */
-    struct hc_learned *learned;  /* borrowed; NULL: this is no "policy learn" */
+    struct hc_learned *learned; /* gets the calls for "policy learn"; borrowed; NULL: they are not recorded */
     struct hc_listener listener; /* finished by the owner of this struct */
     struct hc_inbox inbox;       /* body: the rejection or the report */
     struct hc_buf checked;       /* body of HC_FRAME_CHECKED; empty: it did not come */
@@ -91,13 +91,13 @@ struct hc_supervisor {
     int wait_code, wait_status; /* end of the first process, as waitid reports it */
     struct rusage rusage; /* CPU time and memory of the processes waited for inside the cell, without those
                              that were killed */
-    /* Without a cgroup: from samples, the last of which is taken before a kill; bytes, a number,
-     * microseconds. */
+    /* Without a cgroup, from samples, the last of which is taken before a kill: peak of memory in bytes; peak
+     * number of processes and threads; CPU times in microseconds. */
     int64_t memory_peak, tasks_peak, cpu_user_us, cpu_system_us;
     /* A session without a cgroup: bytes that the waiting copies do not share with the run; earliest time to
      * measure them again (CLOCK_MONOTONIC, us). */
     int64_t copies_memory, copies_due_us;
-    /* Without a cgroup: bytes, and processes and threads, at the last sample. */
+    /* Without a cgroup, at the last sample: memory in bytes; number of processes and threads. */
     int64_t memory_now, tasks_now;
     struct hc_held held;           /* without a cgroup: estimate of kernel memory */
     bool hidden;                   /* without a cgroup: the memory of some process could not be read */
@@ -108,7 +108,7 @@ struct hc_supervisor {
     char no_soft[160];             /* why limits.memory_soft was not watched; empty if it was */
     bool frozen;                   /* the cell's cgroup was frozen when its time was over */
     pid_t ready_pid;               /* sender of HC_FRAME_READY, as the host numbers it */
-    /* Times of READY, of GO, of the cell's end (CLOCK_MONOTONIC, us); 0: not reached. */
+    /* Times of HC_FRAME_READY, of HC_FRAME_GO, of the cell's end (CLOCK_MONOTONIC, us); 0: not reached. */
     int64_t ready_us, go_us, end_us;
 };
 

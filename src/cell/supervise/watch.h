@@ -14,15 +14,15 @@ struct hc_sample {
     /* Bytes: anonymous and shared pages, swapped-out anonymous pages, and page tables of all processes (pages
      * of the tree's files are not counted). */
     int64_t memory;
-    /* CPU time of all processes and their reaped children, in microseconds */
+    /* CPU time of all processes and their reaped children in microseconds: in user mode; in the kernel. */
     int64_t cpu_user_us, cpu_system_us;
     int64_t tasks; /* number of processes and threads */
-    bool hidden;   /* the memory of some process could not be read, and may be any */
+    bool hidden;   /* the memory of some process could not be read, so `memory` may be far too low */
 };
 
 /* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4224
- * processes; with more it is `hidden`. What the kernel holds for them is added to `held`, which may be NULL.
- */
+ * processes; with more, out->hidden is set. Kernel memory of these processes is added to `held`, which may be
+ * NULL. */
 void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out);
 
 /* The memory of all processes below `pid` in bytes, with each shared page counted once; -1: unknown. The
@@ -36,7 +36,7 @@ size_t hc_watch_below(pid_t pid, pid_t *out, size_t max);
  * unknown. */
 int64_t hc_watch_oom_kills(void);
 
-/* Bytes and inodes in use on the file system of an open directory; 0: unknown. */
+/* Bytes in use, and number of inodes in use, on the file system of an open directory; 0: unknown. */
 int64_t hc_watch_fs_bytes(int dir_fd);
 int64_t hc_watch_fs_files(int dir_fd);
 

@@ -21,7 +21,8 @@ struct hc_client_answer {
     const char *error; /* the client's error message, if `value` is NULL */
 };
 
-/* HC_EXIT_USAGE if the descriptor is no stream socket. */
+/* Begin with the client's socket `fd`, which is borrowed; `max`: most bytes of an answer's line.
+ * HC_EXIT_USAGE if the descriptor is no stream socket. */
 int hc_tool_client_init(struct hc_tool_client *c, int fd, size_t max, struct hc_error *err);
 void hc_tool_client_finish(struct hc_tool_client *c);
 

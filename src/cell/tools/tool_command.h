@@ -48,8 +48,9 @@ void hc_tool_command_hear_end(struct hc_tool_command *c);
 /* Order the keeper to kill the command with all of its processes. */
 void hc_tool_command_kill(struct hc_tool_command *c);
 
-/* The same, then free `c`. Waits at most `patience_ms` until no process is left: one that the kernel holds
- * (on a file system that does not answer) is left to its keeper. Does nothing on a zeroed struct. */
+/* Order the keeper to kill the command, and free `c`. Waits at most `patience_ms` until no process is left:
+ * one that the kernel holds (on a file system that does not answer) is left to its keeper. Does nothing on a
+ * zeroed struct. */
 void hc_tool_command_finish(struct hc_tool_command *c, int patience_ms);
 
 #endif

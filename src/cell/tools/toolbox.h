@@ -63,7 +63,7 @@ struct hc_toolbox {
     uint32_t client_id;           /* the last client_id used */
     bool client_waits;            /* epoll reports when the client's socket takes more calls */
     int64_t clock_ahead_ns;       /* hc_clock_ahead() at the job's start, in ns: for times in the log */
-    int epoll, timer;             /* owned; the timer fires at the next deadline */
+    int epoll, timer;             /* epoll descriptor; timer that fires at the next deadline; owned */
     uint32_t last_id;             /* highest id of a call from the cell so far */
     size_t held;                  /* bytes of the arguments in `slots` and of the answers that wait */
     bool stopped; /* the cell waits for no more answers: calls are neither started nor answered */
@@ -92,15 +92,15 @@ void hc_tool_release(struct hc_toolbox *tb, struct slot *s);
 
 /* Send the cell the answers that wait, as far as it takes them. True: some are left. */
 bool hc_tool_send_answers(struct hc_toolbox *tb, int control_fd);
-void hc_tool_drop_answers(struct hc_toolbox *tb);
+void hc_tool_drop_answers(struct hc_toolbox *tb); /* frees these answers without sending them */
 
-/* Have the epoll set watch it no longer; fd -1 is fine. */
+/* Have the epoll set watch `fd` no longer; -1 is fine. */
 void hc_tool_unwatch(const struct hc_toolbox *tb, int fd);
 
 /* ---- tool_run.c ---- */
 
-/* Have the epoll set watch it for `events`; `source`: a slot's number, CLIENT_SOURCE or TIMER_SOURCE. -1 with
- * errno. */
+/* Have the epoll set watch `fd` for `events` (EPOLL*); `source`: a slot's number, CLIENT_SOURCE or
+ * TIMER_SOURCE. -1 with errno. */
 int hc_tool_watch(const struct hc_toolbox *tb, int fd, uint32_t events, uint32_t source);
 
 /* The number of slots in this phase. */

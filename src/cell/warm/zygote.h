@@ -27,7 +27,7 @@ struct hc_zygote;
 int hc_zygote_start(struct hc_zygote **out, const struct hc_policy *policy, size_t rung,
                     struct hc_error *err);
 
-/* Whose jobs a cell is for. */
+/* The jobs that a cell is made for: those of one tenant. */
 struct hc_zygote_heir {
     const char *key;       /* hc_warm_key of the zygote's policy and this tenant; borrowed */
     struct hc_share share; /* the cell's cgroup is made in this tenant's; weight 0: in the common place */
@@ -38,18 +38,18 @@ struct hc_zygote_heir {
 int hc_zygote_park(struct hc_zygote *z, const struct hc_zygote_heir *heir, struct hc_parked *out,
                    struct hc_error *err);
 
-/* Number of cells that it has made: zygotes are replaced now and then, since their cells share an address
- * layout. */
+/* Number of cells that the zygote has made: zygotes are replaced now and then, since their cells share an
+ * address layout. */
 int hc_zygote_made(const struct hc_zygote *z);
 
-/* Its tree, as the policy names it, and the IDs of the tree and of its layers; borrowed. Returns the number
- * of IDs. */
+/* The zygote's tree, as the policy names it, and the IDs of the tree and of its layers; borrowed. Returns the
+ * number of IDs. */
 size_t hc_zygote_trees(const struct hc_zygote *z, const char **name, const char *ids[HC_MAX_TREE_LAYERS + 1]);
 
-/* Readable when the zygote has died; borrowed. */
+/* A pidfd that is readable when the zygote has died; borrowed. */
 int hc_zygote_pidfd(const struct hc_zygote *z);
 
-/* Kill it, with all of its cells. NULL is fine. */
+/* Kill the zygote with all of its cells, and free it. NULL is fine. */
 void hc_zygote_stop(struct hc_zygote *z);
 
 #endif

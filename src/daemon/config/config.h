@@ -27,7 +27,7 @@
 #define HC_TENANT_NAME  65                 /* 64 letters, digits, '.', '_', '-', and a NUL */
 #define HC_KIB_S_PER_GB (INT64_C(1) << 20) /* one GB-second is 2^30 bytes for one second */
 
-/* Users of this host whom no tenant names: each is a tenant of his own, "uid-N"; they are refused. */
+/* What a user of this host is that no configured tenant names: a tenant of its own, "uid-N"; refused. */
 enum hc_local_users { HC_LOCAL_OWN, HC_LOCAL_NONE };
 
 /* What one tenant may have and use: the members of "quotas", for all tenants, and of "tenants.NAME". */
@@ -41,7 +41,7 @@ struct hc_quota {
     int64_t window_ms;    /* length of the sliding window of cpu_ms and gb_s_milli, in ms */
     int64_t stored_bytes; /* most bytes of results that are kept; 0: no limit */
     int64_t sessions;     /* most sessions at the same time */
-    struct hc_volume_quota volumes; /* most that its volumes are together */
+    struct hc_volume_quota volumes; /* maxima of its volumes, all together */
     char policy[256];     /* name of the policy for requests that name none; "": see hc_tenant_policy */
     struct hc_limits max; /* maxima of the limits of one job or session; policy/tighten.h */
 };
@@ -89,7 +89,7 @@ struct hc_config {
     char socket_group[256]; /* group of the Unix socket, by name; "": the daemon's own group */
     gid_t socket_gid;       /* the same group, found by hc_config_load; -1: the daemon's own group */
     char state[256]; /* path of the state directory; "" before hc_config_find_places has found the default */
-    char tokens_file[256]; /* path; "": no tokens */
+    char tokens_file[256]; /* path of the file of tokens; "": there are no tokens */
     char sign[256];        /* path of the file with the key for manifests; "": manifests are not signed */
     int64_t workers;       /* number of workers; 0: one per processor; use hc_config_workers */
     int64_t queue;         /* most jobs that wait, of all tenants together */
@@ -110,17 +110,17 @@ struct hc_config {
     int64_t trees_ms;     /* ms in which each entry of each tree is checked once; 0: at the start only */
     int64_t drain_ms;     /* ms for which SIGTERM waits for running jobs */
 
-    struct hc_quota quota;          /* "quotas": of tenants without their own, and of "uid-N" */
+    struct hc_quota quota;          /* "quotas": for tenants without quotas of their own, and for "uid-N" */
     struct hc_allowed allowed;      /* policies of tenants without a list of their own, and of "uid-N" */
     struct hc_listen *listen;       /* owned, as are all arrays below */
     size_t listen_count;            /* number of entries of `listen` */
     struct hc_tenant_rule *tenants; /* the configured tenants */
     size_t tenant_count;            /* number of entries of `tenants` */
-    struct hc_token *tokens;        /* those of the file of tokens */
+    struct hc_token *tokens;        /* the tokens in the file of tokens */
     size_t token_count;             /* number of entries of `tokens` */
 };
 
-void hc_config_init(struct hc_config *c); /* the tables' defaults */
+void hc_config_init(struct hc_config *c); /* sets all values to the defaults of the tables */
 void hc_config_finish(struct hc_config *c);
 
 /* Load a file, and the file of tokens that it names. `path` NULL: /etc/hotcell/hotcelld.conf for root, the
@@ -144,7 +144,8 @@ int hc_config_parse(struct hc_config *c, const char *name, const char *text, siz
 int hc_config_parse_tokens(struct hc_config *c, const char *name, const char *text, size_t len,
                            struct hc_error *err);
 
-/* A failed copy allows nothing, and owns nothing. */
+/* Copy the lists of names; hc_allowed_finish frees the copy. -1: no memory; `out` then allows nothing, and
+ * owns nothing. */
 int hc_allowed_copy(struct hc_allowed *out, const struct hc_allowed *from, struct hc_error *err);
 void hc_allowed_finish(struct hc_allowed *a);
 
@@ -152,7 +153,7 @@ void hc_allowed_finish(struct hc_allowed *a);
  * name. */
 bool hc_is_uid_tenant(const char *name);
 
-mode_t hc_config_socket_mode(const struct hc_config *c); /* of the Unix socket */
+mode_t hc_config_socket_mode(const struct hc_config *c); /* mode of the Unix socket */
 int hc_config_workers(const struct hc_config *c);        /* number of workers, 1 or more */
 
 /* The configuration as the JSON of a file that sets every value, defaults too, but without tokens: for
@@ -161,7 +162,7 @@ cJSON *hc_config_to_json(const struct hc_config *c);
 
 /* The tables of single values; `at` of a row is the offsetof in struct hc_config or in struct hc_quota. */
 struct hc_config_table {
-    const struct hc_option *rows; /* static */
+    const struct hc_option *rows; /* rows of the table; static */
     size_t count;                 /* number of `rows` */
 };
 extern const struct hc_config_table hc_config_options, hc_quota_options;

@@ -6,6 +6,7 @@
 #include "daemon/http/metrics.h"
 #include "daemon/queue/maxima.h"
 
+/* The handlers, each named after the method and the object of its route. */
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
 hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
 hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
@@ -23,15 +24,16 @@ hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_l
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
 
 /* Read the request's parameters for a list of jobs (lists.c); the texts in `out` are borrowed from the
- * request. -1: `why`. */
+ * request. -1: a parameter is wrong; `why` says which. */
 int hc_read_filter(const struct hc_exchange *x, struct hc_ledger_filter *out, struct hc_problem *why);
-/* Append [job, ...], the newest first, without results. */
+/* Append the JSON list [job, ...] of the jobs that fit `which`, the newest first, without results. */
 void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, struct hc_buf *out);
 
-/* Answer with a session and the result of its last run, or its manifest if it has ended. */
+/* Answer with HTTP status `status`, the session and the result of its last run, or its manifest if it has
+ * ended. Returns what the handler has to return, as hc_stream_events and hc_reply_file do. */
 int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status);
 
-/* The form of events that the request's header Accept asks for. */
+/* The form of events that the header Accept asks for: no events; lines of JSON; Server-Sent Events. */
 enum hc_event_form { HC_EVENTS_NOT, HC_EVENTS_LINES, HC_EVENTS_SSE };
 enum hc_event_form hc_wanted_events(const struct hc_exchange *x);
 
@@ -39,8 +41,8 @@ enum hc_event_form hc_wanted_events(const struct hc_exchange *x);
  */
 int hc_stream_events(struct hc_exchange *x);
 
-/* The body of hc_post_part, as it comes (upload_routes.c): begin with it, -1: `why`; add bytes, or set
- * x->refused; end, whether it is whole or not. */
+/* Take the body of a request for hc_post_part as it comes (upload_routes.c): begin it (-1: it is refused,
+ * `why` says why); add bytes, or set x->refused if they are refused; end it, whether it is whole or not. */
 int hc_part_begin(struct hc_exchange *x, struct hc_tenant *t, struct hc_problem *why);
 void hc_part_add(struct hc_exchange *x, const char *data, size_t len);
 void hc_part_end(struct hc_exchange *x);

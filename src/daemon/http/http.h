@@ -1,5 +1,5 @@
-/* http.h - the HTTP server: libmicrohttpd inside the front's epoll loop. Connections and the identity of
- * their clients, requests with bounded bodies, answers. */
+/* http.h - the HTTP server: libmicrohttpd inside the front's epoll loop. It has the connections and the
+ * identity of their clients, takes requests with bounded bodies, and sends answers. */
 #ifndef HC_DAEMON_HTTP_HTTP_H
 #define HC_DAEMON_HTTP_HTTP_H
 
@@ -15,8 +15,8 @@ struct hc_route;
 /* The origin of a connection, known before the client has named its tenant: a user of this host, or an
  * address. */
 struct hc_origin {
-    bool local; /* it came over a Unix socket */
-    uid_t uid;  /* local: of the client's process */
+    bool local; /* the connection came over a Unix socket */
+    uid_t uid;  /* local: uid of the client's process */
     bool v6;    /* the address of a TCP connection is IPv6 */
     /* Not local: the IPv4 address, or the first 8 bytes (the network) of the IPv6 address. */
     unsigned char address[16];
@@ -26,24 +26,24 @@ struct hc_origin {
 struct hc_connection {
     struct hc_watch hangup;    /* tells that the client has hung up; libmicrohttpd owns the socket */
     struct hc_http *http;      /* borrowed */
-    struct hc_origin from;     /* where it comes from */
+    struct hc_origin from;     /* origin of the connection */
     struct hc_tenant *tenant;  /* NULL: not known yet; else counted in tenant->connections */
     bool receiving;            /* a request is still to come or incomplete; hc_http_sweep bounds how long */
     int64_t since;             /* time at which `receiving` began (CLOCK_MONOTONIC, ms) */
     const char *behind_target; /* the byte behind the target of the next request; NULL: it has "%00" */
     /* The request that is being read or answered; borrowed from libmicrohttpd; NULL: none. */
     struct hc_exchange *exchange;
-    struct hc_connection *next, *previous; /* in hc_http.connections */
+    struct hc_connection *next, *previous; /* neighbours in the list hc_http.connections */
 };
 
 /* How far an exchange has sent the events of its task as Server-Sent Events. */
 struct hc_event_reader {
-    bool sse;           /* it sends them in this form */
+    bool sse;           /* the exchange sends events in this form */
     bool gap_unsent;    /* the client must be told first that earlier events are not kept any more */
     bool keepalive_due; /* a comment has to be sent, if there is no event to send */
     size_t line;        /* offset of the next line in the task's lines */
     size_t sent;        /* bytes of this line's message that were sent */
-    int64_t since;      /* CLOCK_MONOTONIC, ms: when something was sent last */
+    int64_t since;      /* time at which something was sent last (CLOCK_MONOTONIC, ms) */
 };
 
 /* One request and its answer. */
@@ -59,8 +59,8 @@ struct hc_exchange {
     char *rest;                       /* what stands for {rest} in the path; owned; NULL: none */
     bool is_head;                     /* the method is HEAD */
     struct hc_buf body;               /* body of the request, as far as it has come; owned */
-    struct hc_upload *upload;         /* whose part the body is, while it comes; borrowed; NULL: none */
-    int64_t part_bytes;               /* bytes of that part so far */
+    struct hc_upload *upload; /* upload of which the body is a part, while it comes; borrowed; NULL: none */
+    int64_t part_bytes;       /* bytes of that part that have come so far */
     int64_t body_held;   /* bytes of `body` that count as request memory until the handler has returned */
     int64_t answer_held; /* bytes of the answer that count as request memory until the client has them */
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
@@ -77,20 +77,21 @@ struct hc_server {
     struct MHD_Daemon *daemon; /* libmicrohttpd's; owned */
     struct hc_watch watch;     /* watch of libmicrohttpd's own epoll set */
     struct hc_http *http;      /* borrowed */
-    bool local;                /* it is a Unix socket */
+    bool local;                /* the socket is a Unix socket */
 };
 
 struct hc_http {
-    struct hc_dispatch *dispatch;               /* borrowed */
-    struct hc_front_sessions *sessions;         /* borrowed */
+    struct hc_dispatch *dispatch;               /* the front's jobs; borrowed */
+    struct hc_front_sessions *sessions;         /* the front's sessions; borrowed */
     uid_t owner;                                /* uid of the user who started the daemon */
     struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
     size_t server_count;                        /* used entries of `servers` */
-    struct hc_connection *connections;          /* all that are open; each is freed at its end */
+    struct hc_connection *connections;          /* list of all open connections; each is freed at its end */
     bool due;         /* a connection was resumed, or has ended: libmicrohttpd has work to do */
     bool quiet;       /* no new connections are accepted */
     size_t most_head; /* most bytes of a request's head */
-    /* Log lines about strangers in this minute; its start (CLOCK_MONOTONIC, ms). */
+    /* Number of log lines in this minute about refused or malformed requests; start of the minute
+     * (CLOCK_MONOTONIC, ms). */
     int64_t lines, lines_since;
 };
 
@@ -108,7 +109,10 @@ void hc_http_sweep(struct hc_http *h, int64_t now);
 
 /* ---- answers ---- */
 
-/* Each of these queues one answer, and returns the value that the handler has to return. `out` is emptied. */
+/* Each of these queues one answer with this HTTP status, and returns the value that the handler has to
+ * return: JSON; text of the media type `type`; a problem document, with the manifest of `task` if it has one
+ * (NULL: no task); a response that was made already, and is released here; a problem of this kind. The
+ * content of `out` is taken out of it. */
 int hc_reply_json(struct hc_exchange *x, int status, struct hc_buf *out);
 int hc_reply_text(struct hc_exchange *x, int status, const char *type, struct hc_buf *out);
 int hc_reply_problem(struct hc_exchange *x, const struct hc_problem *p, const struct hc_task *task);
@@ -120,7 +124,7 @@ int hc_reply_fail(struct hc_exchange *x, enum hc_problem_kind kind, const char *
  * (`why`): there is no room, and the tenant's clients have not read earlier answers. */
 bool hc_exchange_hold(struct hc_exchange *x, size_t bytes, struct hc_problem *why);
 
-/* The same for an answer that cannot be refused any more: the tenant's next requests find less room. */
+/* Count an answer even without room, as it cannot be refused any more: the next requests find less room. */
 void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes);
 
 /* Suspend the exchange until its task has news; the handler is then called again. */
@@ -129,7 +133,7 @@ int hc_exchange_suspend(struct hc_exchange *x);
 /* Have a stream of Server-Sent Events send a comment if it has been silent for long. */
 void hc_events_beat(struct hc_exchange *x, int64_t now);
 
-/* A header, a parameter of the query; NULL: the request does not have it. */
+/* The text of a header; of a parameter of the query; borrowed. NULL: the request does not have it. */
 const char *hc_exchange_header(const struct hc_exchange *x, const char *name);
 const char *hc_exchange_query(const struct hc_exchange *x, const char *name);
 

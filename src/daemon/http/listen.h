@@ -7,7 +7,7 @@
 #define HC_MAX_LISTENERS 16 /* most sockets that a daemon listens on */
 
 struct hc_listener_socket {
-    int fd;     /* owned, non-blocking */
+    int fd;     /* descriptor of the socket, owned, non-blocking */
     bool local; /* a Unix socket: clients are known by their uid */
 };
 

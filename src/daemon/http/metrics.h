@@ -4,6 +4,6 @@
 
 #include "daemon/http/http.h"
 
-void hc_metrics_print(const struct hc_http *h, struct hc_buf *out);
+void hc_metrics_print(const struct hc_http *h, struct hc_buf *out); /* appends the text */
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The lines of one head, as they are taken. */
+/* The check of the lines of one head, which are taken one by one. */
 struct hc_head {
     unsigned seen;    /* a bit for each of the unique lines (request.c) that has come */
     const char *next; /* where the next name begins if only line breaks come before it; NULL: unknown */
@@ -34,9 +34,10 @@ int hc_head_end(const struct hc_head *h, const char *version, const char *end, s
  * NULL. */
 bool hc_has_word(const char *list, const char *word);
 
-/* The part of a file of `size` bytes that a header Range asks for ("bytes=0-99", "bytes=100-", "bytes=-100"):
- * its first byte and its length. HC_RANGE_ALL: the header is NULL, has several parts, or is none; a server
- * may send the whole file then. HC_RANGE_NONE: the file has no such bytes. */
+/* Read a header Range ("bytes=0-99", "bytes=100-", "bytes=-100") that asks for a part of a file of `size`
+ * bytes: `first` gets the offset of the part's first byte, `len` its bytes. HC_RANGE_ALL: the header is NULL,
+ * asks for several parts, or is malformed; a server may send the whole file then. HC_RANGE_NONE: the file has
+ * no such bytes. */
 enum hc_range { HC_RANGE_ALL, HC_RANGE_PART, HC_RANGE_NONE };
 enum hc_range hc_range_read(const char *header, uint64_t size, uint64_t *first, uint64_t *len);
 
@@ -49,8 +50,9 @@ struct hc_path_parts {
 /* Does the path fit the pattern, piece by piece? "{rest}" stands for all remaining pieces, at least one. */
 bool hc_path_fits(const char *pattern, const char *path, struct hc_path_parts *out);
 
-/* The JSON text of the body, which must be an object, or, unless `member` is NULL, of its only member, which
- * must have that name; points into the text that was parsed. NULL: the body is something else (err). */
+/* The JSON text of the body, which must be an object; or, unless `member` is NULL, of the body's only member,
+ * which must have that name. `len` gets its bytes; it points into the text that was parsed. NULL: the body is
+ * something else (err). */
 const char *hc_request_member(const struct hc_json *body, const char *member, size_t *len,
                               struct hc_error *err);
 

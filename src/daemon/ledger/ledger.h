@@ -17,11 +17,11 @@
 #include "daemon/process/states.h"
 #include "daemon/tenants/tenant.h"
 
-#define HC_LEDGER_FILE         "ledger.db" /* its path below the state directory */
-#define HC_MAX_IDEMPOTENCY_KEY 255         /* most bytes of a key */
+#define HC_LEDGER_FILE         "ledger.db" /* path of the ledger below the state directory */
+#define HC_MAX_IDEMPOTENCY_KEY 255         /* most bytes of an idempotency key */
 
 enum hc_job_state {
-    HC_JOB_ACCEPTED, /* it waits to be run */
+    HC_JOB_ACCEPTED, /* the job waits to be run */
     HC_JOB_RUNNING,  /* a worker has it */
     HC_JOB_DONE,     /* there is a manifest */
     HC_JOB_UNKNOWN,  /* the daemon ended while the job ran: its outcome is unknown, and it is not run again */
@@ -39,16 +39,16 @@ struct hc_ledger_job {
     const char *reason;                  /* why it has this status, one sentence */
     const char *key;                     /* idempotency key of the job */
     const char *body_sha256;             /* hash of the request that `key` stands for */
-    const char *spec;                    /* its request, JSON; dropped when the job is done */
+    const char *spec;                    /* request for the job, JSON; dropped when the job is done */
     size_t spec_len;                     /* bytes of `spec` */
     const char *manifest;                /* JSON; left out in lists */
     size_t manifest_len;                 /* bytes of `manifest` */
     int64_t attempts;                    /* how many times it was started */
-    int64_t accepted, started, finished; /* ms since 1970; 0: not yet */
-    struct hc_usage used;                /* what it used; 0 before the end */
+    int64_t accepted, started, finished; /* times of these events, in ms since 1970; 0: not yet */
+    struct hc_usage used;                /* what the job used; 0 before the end */
 };
 
-/* The state that clients see. */
+/* The state of the job as clients see it. */
 enum hc_task_state hc_ledger_shown(const struct hc_ledger_job *job);
 
 struct hc_ledger; /* opaque */
@@ -86,8 +86,9 @@ int hc_ledger_finish(struct hc_ledger *l, const struct hc_ledger_job *job, struc
 /* Note the end of a job that was not promised; all members but `key` are set. The note has copies of the
  * texts. */
 int hc_ledger_note(struct hc_ledger *l, const struct hc_ledger_job *job, struct hc_error *err);
-bool hc_ledger_noted(const struct hc_ledger *l);                /* is there anything to flush? */
-int hc_ledger_flush(struct hc_ledger *l, struct hc_error *err); /* every second or so, and before reports */
+bool hc_ledger_noted(const struct hc_ledger *l); /* are there notes to flush? */
+/* Write the notes; to be called every second or so, and before reports. */
+int hc_ledger_flush(struct hc_ledger *l, struct hc_error *err);
 
 /* A callback returns 0 to go on. Any other value ends the call, which then returns that value. */
 typedef int hc_ledger_each(void *ctx, const struct hc_ledger_job *job);
@@ -118,12 +119,14 @@ int hc_ledger_list(struct hc_ledger *l, const struct hc_ledger_filter *f, hc_led
 
 /* Usage by tenant, hour and status. It outlives the jobs. */
 struct hc_ledger_use {
-    const char *tenant;   /* its name */
+    const char *tenant;   /* name of the tenant */
     int64_t hour;         /* beginning of the hour, in ms since 1970 */
     const char *status;   /* status of the jobs that are counted, as in struct hc_ledger_job */
     int64_t jobs;         /* number of jobs that ended so in this hour */
     struct hc_usage used; /* by these jobs together */
 };
+/* hc_ledger_usage calls `each` for the usage of this tenant (NULL: of all tenants) in the hours that begin at
+ * or after `since`, in ms since 1970. */
 typedef int hc_ledger_each_use(void *ctx, const struct hc_ledger_use *use);
 int hc_ledger_usage(struct hc_ledger *l, const char *tenant, int64_t since, hc_ledger_each_use *each,
                     void *ctx, struct hc_error *err);
@@ -144,7 +147,7 @@ int hc_ledger_checkpoint(struct hc_ledger *l, struct hc_error *err);
 #define HC_SWEEP_MOST 256 /* most jobs of one sweep */
 int hc_ledger_sweep(struct hc_ledger *l, int64_t before, int64_t bytes, hc_ledger_each *gone, void *ctx,
                     struct hc_error *err);
-/* Remove one finished job, as its tenant wishes. */
+/* Remove one finished job, as its tenant wishes. `*found`: the tenant has such a job. */
 int hc_ledger_forget(struct hc_ledger *l, const char *tenant, const char *id, bool *found,
                      struct hc_error *err);
 

@@ -39,7 +39,7 @@ enum hc_statement {
 struct hc_note;
 
 struct hc_ledger {
-    sqlite3 *db;                           /* owned */
+    sqlite3 *db;                           /* the open database; owned */
     char *path;                            /* path of the ledger; owned */
     int lock;                              /* descriptor of the lock file, owned; -1 for a reader */
     enum hc_ledger_mode mode;              /* as it was opened */
@@ -47,10 +47,11 @@ struct hc_ledger {
     sqlite3_stmt *row;                     /* the statement whose row the caller still reads; NULL: none */
     struct hc_note *notes, *last_note;     /* a list in the order of their coming, owned; NULL: none */
     size_t note_count, note_bytes;         /* number of notes; bytes that they take */
-    sqlite3_stmt *statements[HC_ST_COUNT]; /* owned; NULL: not prepared yet */
+    sqlite3_stmt *statements[HC_ST_COUNT]; /* prepared statements; owned; NULL: not prepared yet */
 };
 
-/* A statement, ready to be bound; NULL with an error. */
+/* Return a statement for the caller to bind; borrowed. The row that the caller has read last (l->row) becomes
+ * invalid. NULL with an error. */
 sqlite3_stmt *hc_db_use(struct hc_ledger *l, enum hc_statement which, struct hc_error *err);
 
 /* Bind parameter number `at`, from 1; a NULL text is bound as NULL. Texts have to stay until the statement
@@ -59,7 +60,8 @@ void hc_db_text(sqlite3_stmt *st, int at, const char *text);
 void hc_db_blob(sqlite3_stmt *st, int at, const char *text, size_t len); /* stored as text */
 void hc_db_number(sqlite3_stmt *st, int at, int64_t value);
 
-/* 1: there is a row; 0: there are no more rows, and the statement was reset; -1: error. */
+/* Run a statement to its next row; `what` says in the error what was tried. 1: there is a row; 0: there are
+ * no more rows, and the statement was reset; -1: error. */
 int hc_db_step(struct hc_ledger *l, sqlite3_stmt *st, const char *what, struct hc_error *err);
 /* Run a statement that returns no rows; *changed, if it is not NULL, gets the number of rows that it changed.
  */
@@ -71,7 +73,7 @@ int hc_db_run(struct hc_ledger *l, sqlite3_stmt *st, const char *what, int *chan
 int hc_db_begin(struct hc_ledger *l, bool durable, struct hc_error *err);
 int hc_db_end(struct hc_ledger *l, int rc, struct hc_error *err);
 
-/* The columns that HC_JOB_COLUMNS names. */
+/* Columns of a statement that reads jobs. hc_db_job fills `job` from such a row, whose texts it borrows. */
 #define HC_JOB_COLUMNS                                                                                       \
     "id, tenant, state, status, key, body, attempts, accepted, started, finished, cpu_us, kib_s, bytes, "    \
     "policy, reason"

@@ -6,8 +6,8 @@
 /* Runs until the parent ends the process, or a step fails, which is logged. Never returns. */
 _Noreturn void hc_wal_checkpoint_main(void);
 
-/* Copies the rest at the daemon's end, when no other process has the ledger open: only the database's file
- * remains. */
+/* Copies the rest of the log at the daemon's end, when no other process has the ledger open, and exits: only
+ * the database's file remains. Never returns. */
 _Noreturn void hc_wal_checkpoint_last(void);
 
 #endif

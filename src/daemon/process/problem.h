@@ -41,8 +41,9 @@ struct hc_problem {
     enum hc_retry retry;       /* tells the client whether to send the request again */
     int retry_after;           /* seconds after which to try again; 0: nothing is said */
     const char *quota;         /* name of the quota that is used up; static; NULL: none */
-    const char *allow; /* methods of the path, if the problem is HC_PROBLEM_METHOD; static; NULL: not asked */
-    char limits[1024]; /* JSON list of what is too much, if the problem is HC_PROBLEM_LIMIT; else empty */
+    const char *allow; /* methods of the path, if the problem is HC_PROBLEM_METHOD; static; else NULL */
+    char limits[1024]; /* JSON list of the limits that are too high, if the problem is HC_PROBLEM_LIMIT; else
+                          "" */
     char detail[768];  /* one sentence for the client */
 };
 
@@ -53,8 +54,8 @@ void hc_problem_set(struct hc_problem *p, enum hc_problem_kind kind, const char 
 /* The kind of problem that a launcher's exit status (base/error.h) tells of, if it built no cell. */
 enum hc_problem_kind hc_problem_of_exit(int exit);
 
-/* The same for an error; the kinds of a volume that is in use (EBUSY) or over its quota (EDQUOT) stand in its
- * errno. */
+/* The kind of problem that an error tells of: by its exit status, but for a volume that is in use (EBUSY) or
+ * over its quota (EDQUOT) by err->sys. */
 enum hc_problem_kind hc_problem_of_error(const struct hc_error *err);
 
 int hc_problem_status(const struct hc_problem *p); /* the HTTP status */

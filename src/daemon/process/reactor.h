@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-/* A descriptor in the set; a member of the struct that owns the descriptor. */
+/* A descriptor in the set. This struct is a member of the struct that owns the descriptor (hc_owner). */
 struct hc_watch {
     int fd;                                             /* -1: not watched */
     void (*ready)(struct hc_watch *w, uint32_t events); /* is called with the EPOLL* that came */
 };
 
-/* The struct that a member is part of. */
+/* A pointer to the struct of this type that has `*member_ptr` as its member of this name. */
 #define hc_owner(member_ptr, type, member) ((type *)(void *)((char *)(member_ptr)-offsetof(type, member)))
 
 /* Make a set, whose descriptor the caller owns; add `w` to it (`events`: EPOLL*); remove `w`. */

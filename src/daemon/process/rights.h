@@ -6,8 +6,8 @@
 
 #include <sys/types.h>
 
-/* The uid as which such processes run: their own; if that is root, the last uid before the range of the jobs'
- * uids, which no account and no job has. */
+/* Find the uid that such processes run as: the daemon's own; if that is root, the last uid before the range
+ * of the jobs' uids, which no account and no job has. */
 int hc_front_uid(uid_t *uid, struct hc_error *err);
 
 /* Change to that uid and drop all rights; called when all descriptors are open. A process that parses what

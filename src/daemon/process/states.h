@@ -10,7 +10,7 @@ enum hc_task_state { HC_TASK_QUEUED, HC_TASK_RUNNING, HC_TASK_DONE, HC_TASK_FAIL
 #define HC_TASK_STATE_NAMES "queued, running, done or failed" /* names of all states, for messages */
 
 const char *hc_task_state_name(enum hc_task_state s); /* "queued", ... */
-int hc_task_state_from(const char *name);             /* -1: there is none */
+int hc_task_state_from(const char *name);             /* enum hc_task_state of this name; -1: there is none */
 
 /* The status of a job that ended without a result of its own, beside those of manifests. */
 #define HC_STATUS_NAME_FAILED    "failed"    /* the cell could not be built, or its results not be kept */
@@ -22,7 +22,8 @@ bool hc_task_is_status(const char *name);
 
 #define HC_TASK_STATUS_LIST 160 /* bytes of hc_task_status_list, with its NUL */
 
-/* "ok, error, ... or unknown", for a message about a name that is none of these. */
+/* Print the names of all statuses into `out`, which is returned: "ok, error, ... or unknown", for a message
+ * about a name that is none of these. */
 const char *hc_task_status_list(char out[HC_TASK_STATUS_LIST]);
 
 #endif

@@ -34,7 +34,7 @@ struct hc_tree_board {
 /* The board as one process has it. */
 struct hc_trees {
     const struct hc_tree_board *board; /* mapped for reading; owned */
-    int fd; /* memfd of the board, which can be written by it; owned; -1: not here */
+    int fd; /* memfd through which the board can be written; owned; -1: this process does not have it */
 };
 
 /* Make the board, and compare every entry of every tree with its stamp; called in the manager, before it has
@@ -53,9 +53,8 @@ const struct hc_tree_row *hc_trees_find_changed(const struct hc_trees *t, const 
  * the tree cannot be opened now. */
 bool hc_trees_still_means(const char *name, const char *const *ids, size_t count);
 
-/* HC_EXIT_UNAVAILABLE if the tree that a policy names so, or a layer of it, was changed. While no tree is
- * changed, this only reads memory.
- */
+/* Check the tree of this name, as a policy has it, with its layers. HC_EXIT_UNAVAILABLE if one of them was
+ * changed. While no tree is changed, this only reads memory. */
 int hc_trees_check(const struct hc_trees *t, const char *name, struct hc_error *err);
 
 #endif

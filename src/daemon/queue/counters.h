@@ -17,12 +17,14 @@ struct hc_histogram {
 
 struct hc_counters {
     int64_t jobs[HC_STATUSES]; /* jobs with a manifest, by enum hc_status */
-    /* Jobs without one: by a quota; by a death; by clients; by hotcell. */
+    /* Jobs without a manifest: refused by a quota; lost with the process that ran them; cancelled by clients;
+     * failed because of hotcell or the host. */
     int64_t refused, lost, cancelled, failed;
     int64_t warm;                     /* jobs that ran in a cell that had waited for them */
     struct hc_warm_counts warm_gone;  /* counts of warm cells by workers that have died */
     int64_t sessions, sessions_ended; /* sessions that were begun; of these, ended */
-    /* Sums over jobs (us; kinds; bytes of results); workers that died. */
+    /* Sums over jobs: CPU time in us; kinds of refused actions; bytes of results. Number of workers that
+     * died. */
     int64_t cpu_us, denials, bytes, workers_lost;
     int64_t answers[6]; /* HTTP answers, by the first digit of their status */
     struct hc_histogram queue, build, run, collect, total; /* durations of the phases of jobs */
@@ -30,6 +32,8 @@ struct hc_counters {
 
 /* Add a duration in microseconds. A negative one is not counted: the phase was not reached. */
 void hc_histogram_add(struct hc_histogram *h, int64_t us);
+
+/* Count a job that has a manifest. */
 void hc_counters_add_job(struct hc_counters *c, const struct hc_outcome *o);
 
 /* Add each number of `more` to that of `sum`. */

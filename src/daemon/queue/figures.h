@@ -10,12 +10,12 @@
 
 /* The content of a figure. It is freed with its last user: the job, or an answer that is being sent. */
 struct hc_figure_data {
-    struct hc_buf bytes;
-    size_t users;
+    struct hc_buf bytes; /* content of the figure's file; owned */
+    size_t users;        /* number of references */
 };
 
 struct hc_kept_figure {
-    char path[HC_FIGURE_PATH_MAX]; /* below the job's output directory */
+    char path[HC_FIGURE_PATH_MAX]; /* path of the figure below the job's output directory */
     struct hc_figure_data *data;   /* a counted reference */
 };
 
@@ -26,7 +26,7 @@ struct hc_figures {
 };
 
 /* Read a figure from `fd`, a sealed memfd (borrowed), and keep it under `path`, in place of an older figure
- * of that path; with -1 or without memory, only the older figure is dropped. */
+ * of that path. If `fd` is -1 or there is no memory, only the older figure is dropped. */
 void hc_figures_keep(struct hc_figures *f, const char *path, int fd);
 
 /* The content of the figure with this path, a reference that the caller gives back with

@@ -11,10 +11,11 @@
  * and gets the name and the reason of the new order. `now`: ms since 1970. */
 void hc_hold_set(struct hc_tenant *t, const char *by, const char *reason, int64_t now);
 
-/* "held since 2026-11-20T08:00:00Z by root: REASON"; "" if the tenant is not held. */
+/* Print "held since 2026-11-20T08:00:00Z by root: REASON" into `out`, which is returned; "" if the tenant is
+ * not held. */
 const char *hc_hold_text(const struct hc_tenant *t, char out[HC_HOLD_TEXT]);
 
-/* Append {"by", "since", "reason"}, or null if the tenant is not held. */
+/* Append the hold as JSON: {"by", "since", "reason"}, or null if the tenant is not held. */
 void hc_hold_print(const struct hc_tenant *t, struct hc_buf *out);
 
 #endif

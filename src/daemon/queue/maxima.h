@@ -13,18 +13,19 @@ struct hc_task;
 /* What the front has to know of a request that it accepts. */
 struct hc_checked {
     int64_t memory;              /* limits.memory of its job, in bytes */
-    bool has_tools;              /* it has tools whose calls the client answers */
-    char policy[HC_TENANT_NAME]; /* name of the policy that it asks for */
+    bool has_tools;              /* the request has tools whose calls the client answers */
+    char policy[HC_TENANT_NAME]; /* name of the policy that the request asks for */
 };
 
 /* Check the body of a request for a job, or (`session`) for a session, and whether this tenant may have it.
  * The front parses the body only to refuse errors early, with line and column; the worker parses it again.
- * -1: `why`. */
+ * -1: the request is refused; `why` says why. */
 int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const struct hc_tenant *t,
                      bool session, struct hc_checked *out, struct hc_problem *why);
 
 /* Check an accepted job again before it begins, as its tenant may be allowed less by now. If the
- * configuration has not changed since the last check, nothing is checked. -1: `why`. */
+ * configuration has not changed since the last check, nothing is checked. -1: the job is refused; `why` says
+ * why. */
 int hc_check_again(struct hc_task *task, struct hc_problem *why);
 
 /* Make the problem document for a refusal by a quota, for now or for good. */

@@ -18,19 +18,21 @@
 struct hc_queued {
     /* The caller fills in these three before hc_queue_push. */
     char id[HC_JOB_ID];       /* the job's ID */
-    struct hc_tenant *tenant; /* the job's; borrowed */
+    struct hc_tenant *tenant; /* tenant of the job; borrowed */
     int64_t memory;           /* the job's limits.memory in bytes */
 
     /* These members are the queue's. */
-    struct hc_queued *next, *previous; /* jobs of the same tenant that wait */
+    struct hc_queued *next, *previous; /* neighbours in the list of the tenant's waiting jobs */
     int64_t pushed;                    /* time of hc_queue_push, in the caller's ms; the caller may read it */
     double guessed;                    /* the job's cost in ms of a worker, as guessed when it began */
+    /* The queue does not have the job; it waits; it was popped, and has not ended. */
     enum { HC_NOT_QUEUED, HC_WAITING, HC_RUNNING } at;
 };
 
 struct hc_queue; /* opaque */
 
-/* `workers`: jobs that run at the same time; `most`: jobs that wait, of all tenants. */
+/* Make an empty queue. `workers`: most jobs that run at the same time; `most`: most jobs that wait, of all
+ * tenants together. */
 int hc_queue_create(struct hc_queue **out, int64_t workers, int64_t most, struct hc_error *err);
 void hc_queue_resize(struct hc_queue *q, int64_t workers, int64_t most); /* after a reload */
 
@@ -66,7 +68,7 @@ void hc_queue_put_back(struct hc_queue *q, struct hc_queued *job);
 void hc_queue_done(struct hc_queue *q, struct hc_queued *job, int64_t took, const struct hc_usage *used,
                    int64_t now);
 
-/* Take a waiting job out. */
+/* Take a waiting job out of the queue. */
 void hc_queue_cancel(struct hc_queue *q, struct hc_queued *job);
 
 int64_t hc_queue_waiting(const struct hc_queue *q); /* number of jobs that wait */

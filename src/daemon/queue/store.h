@@ -28,7 +28,8 @@ int hc_store_end(struct hc_dispatch *d, const struct hc_task *task, const struct
  * none. */
 struct hc_task *hc_store_find(struct hc_dispatch *d, struct hc_tenant *tenant, const char *id);
 
-struct hc_task *hc_store_find_any(struct hc_dispatch *d, const char *id); /* the same, of any tenant */
+/* The same for a job of any tenant. */
+struct hc_task *hc_store_find_any(struct hc_dispatch *d, const char *id);
 
 /* Print ended jobs, newest first, separated by commas, up to the filter's number; `count` jobs have been
  * printed before.
@@ -38,7 +39,7 @@ void hc_store_list(struct hc_dispatch *d, const struct hc_ledger_filter *which, 
 
 void hc_store_forget(struct hc_dispatch *d, const struct hc_task *task); /* removes an ended job */
 
-/* Are there notes that should be written into the ledger now? And write them. */
+/* Are there notes that should be written into the ledger now? Write them. */
 bool hc_store_due(const struct hc_dispatch *d);
 void hc_store_write(struct hc_dispatch *d);
 

@@ -22,8 +22,8 @@ struct hc_front_session;
 /* A part of the program that is woken when a task has news. */
 struct hc_waiter {
     void (*wake)(struct hc_waiter *w); /* is called when the task has news */
-    struct hc_waiter *next, *previous; /* in the task's list */
-    struct hc_task *task;              /* borrowed; NULL: it waits for no task */
+    struct hc_waiter *next, *previous; /* neighbours in the task's list of waiters */
+    struct hc_task *task;              /* the task that it waits for; borrowed; NULL: it waits for none */
 };
 
 struct hc_task {
@@ -46,20 +46,20 @@ struct hc_task {
     char reason[HC_TASK_REASON]; /* why the job ended so, one sentence; "": it ended well */
     struct hc_watch output[2];   /* pipes of the output, by enum hc_event_stream; owned; fd -1: at its end */
     bool has_tools;              /* the job's client answers calls of tools */
-    struct hc_tool_link tools;   /* to the process that runs the job */
+    struct hc_tool_link tools;   /* link for calls of tools to the process that runs the job */
     int cancel_fd; /* end of a socket pair, owned: closing it ends the job, whose worker has the other end;
                       -1: none */
     struct hc_events events;   /* events of the job so far */
     struct hc_figures figures; /* figures that the program has made so far; none once the job has ended */
     char *manifest;            /* HC_TASK_DONE, and perhaps HC_TASK_FAILED: JSON; owned; NULL: none */
     size_t manifest_len;       /* bytes of `manifest` */
-    struct hc_outcome outcome; /* what its worker has told with the manifest */
-    struct hc_problem problem; /* HC_TASK_FAILED: why */
+    struct hc_outcome outcome; /* the job's outcome as its worker sent it with the manifest */
+    struct hc_problem problem; /* HC_TASK_FAILED: why the job failed */
     int64_t accepted, started, finished; /* times of day, in ms since 1970; 0: not yet */
     int64_t started_mono;                /* the same time as `started` (CLOCK_MONOTONIC, ms), for durations */
     struct hc_waiter *waiters;           /* parts that are woken when the task has news; borrowed */
-    struct hc_task *next;                /* in its bucket of the table */
-    struct hc_task *newer, *older;       /* in the table, by age */
+    struct hc_task *next;                /* next task in its bucket of the table */
+    struct hc_task *newer, *older;       /* neighbours in the table's list by age */
 };
 
 #define HC_TASK_BUCKETS 1024 /* lists of the table, by a hash of the ID */
@@ -91,27 +91,28 @@ static inline bool hc_task_ended(const struct hc_task *task)
     return task->state == HC_TASK_DONE || task->state == HC_TASK_FAILED;
 }
 
-/* Have `w` woken when the task has news; no longer; wake all that wait. */
+/* Have `w` (borrowed) woken when the task has news; have it woken no longer; wake all waiters of the task. */
 void hc_task_wait(struct hc_task *task, struct hc_waiter *w);
 void hc_task_unwait(struct hc_waiter *w);
 void hc_task_wake(struct hc_task *task);
 
-/* Set the reason to `text`, whose end may be half a character, which is left out. */
+/* Set the reason to a copy of `text`. Half a character at the end of `text` is left out. */
 void hc_task_set_reason(struct hc_task *task, const char *text);
 
 /* Add an event that its tenant is held, or not held any more. */
 void hc_task_tell_hold(struct hc_task *task);
 
-/* Append a time as a further member of an object; 0 becomes null. */
+/* Append ,"NAME": and the time `ms` (ms since 1970) as text, as a further member of a JSON object; 0 becomes
+ * null. */
 void hc_task_print_time(struct hc_buf *out, const char *name, int64_t ms);
 
-/* A fresh id. */
+/* Make a fresh ID. 0 or -1. */
 int hc_task_make_id(char id[HC_JOB_ID]);
 
 /* Append {"job_id", "state", "accepted", ..., "manifest" or "problem", without the closing brace: the caller
  * may add members. */
 void hc_task_print_open(const struct hc_task *task, bool with_result, struct hc_buf *out);
-/* The same with the closing brace and a line break. */
+/* Append the whole object, with the closing brace and a line break. */
 void hc_task_print(const struct hc_task *task, bool with_result, struct hc_buf *out);
 
 #endif

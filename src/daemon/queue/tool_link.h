@@ -17,19 +17,19 @@ struct hc_open_call {
 
 struct hc_tool_link {
     struct hc_watch watch; /* watch of the socket, owned; fd -1: there is none, or it is closed */
-    int epoll;             /* the front's; borrowed */
-    struct hc_buf in;      /* bytes of a call that is not whole yet */
-    struct hc_buf out;     /* answers that the socket has not taken yet */
+    int epoll;             /* epoll descriptor of the front; borrowed */
+    struct hc_buf in;      /* bytes of a call that is not whole yet; owned */
+    struct hc_buf out;     /* answers that the socket has not taken yet; owned */
     size_t sent;           /* bytes of `out` that the socket has taken */
     bool waits;            /* epoll will report when the socket takes more */
     struct hc_request_memory *request_memory; /* counts `held`; borrowed; NULL: it is not counted */
-    struct hc_tenant *tenant;                 /* whose memory it is; borrowed */
+    struct hc_tenant *tenant;                 /* tenant whose request memory has `held`; borrowed */
     int64_t held;                             /* bytes of `out` that count as request memory */
     struct hc_open_call open[HC_TOOL_CALLS];  /* calls that wait for their answers */
     size_t count;                             /* used entries of `open` */
 };
 
-/* Without a socket. */
+/* Make an empty link, without a socket. */
 void hc_tool_link_init(struct hc_tool_link *l);
 
 /* Open a socket pair and return its other end, or -1. `ready` has to call hc_tool_link_work. */
@@ -45,9 +45,9 @@ void hc_tool_link_close(struct hc_tool_link *l);
  * "name", "arguments"}. */
 void hc_tool_link_work(struct hc_tool_link *l, struct hc_events *e);
 
-/* The answer to a call, as a client sends it: {"value": JSON} or {"error": TEXT}. 0; 1: no such call waits;
- * 2: too much waits to be read; 3: its value is longer than the tool's results may be, and the call has
- * failed by that; -1: it is no answer (HC_EXIT_DATA). */
+/* Send a client's answer, {"value": JSON} or {"error": TEXT}, to the call with the number `call`. 0; 1: no
+ * such call waits; 2: too much is waiting for the other side to read it; 3: the value is longer than the
+ * tool's results may be, and the call has failed by that; -1: the text is no answer (HC_EXIT_DATA). */
 int hc_tool_link_answer(struct hc_tool_link *l, const char *call, const char *text, size_t len,
                         struct hc_error *err);
 

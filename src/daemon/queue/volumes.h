@@ -5,11 +5,14 @@
 
 #include "daemon/queue/dispatch.h"
 
-/* Have the volume removed: the task, a reference, ends when that is done or was refused. NULL: `why`. */
+/* Have the tenant's volume of this name removed by a worker. Returns a task, a reference that the caller
+ * gives back; it ends when the volume is removed or a worker has refused. NULL: the removal is refused; `why`
+ * says why. */
 struct hc_task *hc_volume_remove_later(struct hc_dispatch *d, struct hc_tenant *t, const char *name,
                                        struct hc_problem *why);
 
-/* A worker has answered; or has died, with `answer` NULL. */
+/* To be called when the worker that removes a volume has answered, or, with `answer` NULL, has died: ends the
+ * task. */
 void hc_volume_removal_ended(struct hc_dispatch_worker *w, const struct hc_message *answer);
 
 #endif

@@ -15,10 +15,10 @@
 #define HC_BOUNDED_EVENTS 4 /* kinds of events of which no more than HC_EVENTS_MAX are kept for a request */
 
 enum hc_front_session_state {
-    HC_FRONT_SESSION_STARTING, /* its process builds the cell */
-    HC_FRONT_SESSION_IDLE,     /* it waits for a request */
-    HC_FRONT_SESSION_BUSY,     /* its process answers a request */
-    HC_FRONT_SESSION_ENDED     /* its process has ended, or was not started */
+    HC_FRONT_SESSION_STARTING, /* the session's process builds the cell */
+    HC_FRONT_SESSION_IDLE,     /* the process waits for a request */
+    HC_FRONT_SESSION_BUSY,     /* the process answers a request */
+    HC_FRONT_SESSION_ENDED     /* the process has ended, or was not started */
 };
 
 struct hc_checked;
@@ -26,16 +26,16 @@ struct hc_checked;
 /* A session. "Its process" is the one that holds its cell. */
 struct hc_front_session {
     char id[HC_JOB_ID];                /* the session's ID */
-    struct hc_tenant *tenant;          /* the session's; borrowed */
-    struct hc_front_sessions *all;     /* the list that it is in */
+    struct hc_tenant *tenant;          /* tenant of the session; borrowed */
+    struct hc_front_sessions *all;     /* the list that the session is in; borrowed */
     enum hc_front_session_state state; /* state of the session */
     bool closing;                      /* the session's process has been told to end */
     bool streams; /* the session's process has been told to send the output of runs as events */
     int64_t
         left_out[HC_BOUNDED_EVENTS]; /* events of the current request that its task does not get, by kind */
-    struct hc_watch channel;         /* to its process, as to a worker: reports the end of the process */
-    struct hc_watch stream;    /* to its process: lines of JSON, both ways; closed if it says too much */
-    struct hc_tool_link tools; /* to its process */
+    struct hc_watch channel;         /* channel to its process; reports the end of the process; owned */
+    struct hc_watch stream; /* socket to its process for lines of JSON; closed if it sends too much; owned */
+    struct hc_tool_link tools; /* link for calls of tools to its process */
     int cancel_fd;    /* end of a socket pair, owned: closing it ends the session, whose process has the other
                          end */
     int body_fd;      /* the request that began the session, owned, until its process has it; -1: not here */
@@ -52,25 +52,25 @@ struct hc_front_session {
     struct hc_buf list;              /* the results of branches so far, separated by commas; owned */
     int64_t memory;                  /* bytes that its cell may use; counted in tenant->running_memory */
     int64_t created, used, finished; /* start, last request, end (ms since 1970); 0: not yet */
-    int64_t metered;        /* CLOCK_MONOTONIC, ms: the tenant has been charged for memory up to then */
+    int64_t metered;        /* time up to which the tenant was charged for memory (CLOCK_MONOTONIC, ms) */
     int64_t runs, branches; /* number of runs so far; number of open branches */
-    int64_t cpu_us, kib_s;  /* used by its runs so far, as in struct hc_usage */
-    int64_t memory_peak;    /* bytes: the largest peak of its runs */
-    char after[64];         /* whose state the session has, as manifests say it: "that of run 3" */
+    int64_t cpu_us, kib_s;  /* what its runs have used so far, as in struct hc_usage */
+    int64_t memory_peak;    /* largest peak of memory of its runs, in bytes */
+    char after[64];         /* which run left the session's state, as manifests say it: "that of run 3" */
     char *last;             /* the last result, as JSON; after the end the manifest; owned; NULL: none */
     size_t last_len;        /* bytes of `last` */
     char *manifest;         /* the manifest of the whole session, which its process sends at its end; owned */
     char reason[16];        /* why the session has ended, one word */
     const char *ended_by;   /* what told it to end: "tenant", "administrator", "daemon"; NULL: nothing did */
-    char policy[HC_TENANT_NAME];          /* the policy that its request named */
+    char policy[HC_TENANT_NAME];          /* name of the policy that its request named */
     char manifest_reason[HC_TASK_REASON]; /* reason of the manifest, or given with the order to end; "": none
                                            */
     char manifest_status[24];             /* status of the manifest; "": there is no manifest */
     int64_t file_bytes;                   /* bytes of the files that the manifest lists */
     int64_t left_bytes;        /* bytes of results that each run reported; charged until the manifest comes */
     int64_t kept_bytes;        /* bytes among these of saved programs and their records */
-    struct hc_problem problem; /* ENDED: the answer to every further request */
-    struct hc_front_session *next, *previous; /* in all->newest */
+    struct hc_problem problem; /* HC_FRONT_SESSION_ENDED: the answer to every further request */
+    struct hc_front_session *next, *previous; /* neighbours in the list all->newest */
 };
 
 struct hc_front_sessions {

@@ -22,7 +22,7 @@ bool hc_request_memory_fit(const struct hc_request_memory *b, const struct hc_bo
 
 struct hc_tenant;
 
-/* Count bytes as held for the tenant; no longer. */
+/* Count `bytes` as held for the tenant; count them no longer. */
 void hc_request_memory_hold(struct hc_request_memory *b, struct hc_tenant *t, int64_t bytes);
 void hc_request_memory_let_go(struct hc_request_memory *b, struct hc_tenant *t, int64_t bytes);
 

@@ -7,7 +7,7 @@
 
 #include "daemon/config/config.h"
 
-#define HC_WINDOW_SLOTS 64 /* parts of a window's width */
+#define HC_WINDOW_SLOTS 64 /* number of slots that a window's width is divided into */
 
 /* What a job, or a tenant's jobs together, have used. */
 struct hc_usage {
@@ -16,7 +16,7 @@ struct hc_usage {
     int64_t bytes;  /* bytes of results that are kept */
 };
 
-/* Memory times time, rounded up. */
+/* The KiB-seconds of `bytes` bytes held for `ms` milliseconds, rounded up. */
 int64_t hc_kib_seconds(int64_t bytes, int64_t ms);
 
 /* A sum over the last `width` milliseconds, kept in HC_WINDOW_SLOTS slots: amounts that are older than the
@@ -50,16 +50,16 @@ struct hc_tenant {
     struct hc_allowed allowed; /* policies of the tenant, from the same configuration; owned */
     bool removed; /* the tenant is no longer in the configuration: new jobs are refused, running ones end */
     bool admin;   /* the tenant is an administrator (struct hc_tenant_rule) */
-    struct hc_hold hold; /* an administrator's order */
+    struct hc_hold hold; /* order by which an administrator holds the tenant */
 
     /* Live counters; queue.h keeps the first three. */
     int64_t running;        /* number of jobs that run */
     int64_t queued;         /* number of jobs that wait */
-    int64_t running_memory; /* bytes: sum of the memory limits of its running jobs and open sessions */
+    int64_t running_memory; /* sum of the memory limits of its running jobs and open sessions, in bytes */
     int64_t connections;    /* number of open connections of its clients; http/http.c counts them */
     int64_t sessions;       /* number of open sessions; sessions/sessions.c counts them */
     int64_t request_bytes;  /* bytes of request memory that it holds; request_memory.h */
-    int64_t answer_bytes;   /* bytes among these of answers that clients have not received yet */
+    int64_t answer_bytes;   /* part of request_bytes: bytes of answers that clients have not received yet */
     int64_t stored_bytes;   /* bytes of results that are kept */
     struct hc_window cpu_us, kib_s; /* recent usage of its jobs, in the units of struct hc_usage */
 
@@ -67,7 +67,7 @@ struct hc_tenant {
     struct hc_queued *first, *last; /* its waiting jobs, in the order of their coming; NULL: none */
     double start, cost; /* its start tag, in virtual time; mean cost of its jobs, in ms of a worker, 0: none
                            has ended */
-    struct hc_tenant *next_waiting; /* in hc_queue.tenants */
+    struct hc_tenant *next_waiting; /* next tenant in the list hc_queue.tenants */
     bool waiting;                   /* the tenant is in that list */
 };
 
@@ -81,6 +81,7 @@ struct hc_refusal {
 
 struct hc_tenants; /* opaque: owns every struct hc_tenant; their addresses stay */
 
+/* Make the tenants of a configuration, which is borrowed for this call. */
 int hc_tenants_create(struct hc_tenants **out, const struct hc_config *c, struct hc_error *err);
 void hc_tenants_destroy(struct hc_tenants *t); /* NULL is fine */
 
@@ -93,7 +94,8 @@ int hc_tenants_reload(struct hc_tenants *t, const struct hc_config *c, struct hc
 struct hc_tenant *hc_tenant_of_uid(struct hc_tenants *t, uid_t uid);
 struct hc_tenant *hc_tenant_of_token(struct hc_tenants *t, const char *token, size_t len);
 
-/* A tenant that the ledger names, even if it is no longer configured. NULL: out of memory. */
+/* The tenant of this name, as the ledger has it; one that is no longer configured is made. NULL: out of
+ * memory. */
 struct hc_tenant *hc_tenant_by_name(struct hc_tenants *t, const char *name);
 
 /* The tenants by index, in the order in which they became known; NULL after the last. */
@@ -112,13 +114,15 @@ const char *hc_tenant_policy(const struct hc_tenant *t); /* the policy for reque
  * the ledger. */
 void hc_tenant_charge(struct hc_tenant *t, const struct hc_usage *used, int64_t now);
 
-/* Has the tenant anything left of its quotas of CPU time and of memory times time? If not, `why` names the
- * quota. */
+/* Has the tenant something left of both its quota of CPU time and its quota of GB-seconds? If not, `why`
+ * names the quota that is used up. */
 bool hc_tenant_has_time(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
-/* The same, with the quota of stored bytes. */
+/* Has the tenant also something left of its quota of stored bytes? If not, `why` names the quota that is used
+ * up. */
 bool hc_tenant_has_budget(struct hc_tenant *t, int64_t now, struct hc_refusal *why);
 
-/* Sums over a window: add an amount, the sum at `now`, and the ms until the sum is below `most`. */
+/* A window: make an empty one; add an amount at the time `when`; return the sum at `now`; return the ms from
+ * `now` until the sum is below `most`. */
 void hc_window_init(struct hc_window *w, int64_t width);
 void hc_window_add(struct hc_window *w, int64_t when, int64_t amount);
 int64_t hc_window_sum(struct hc_window *w, int64_t now);

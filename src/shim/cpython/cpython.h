@@ -26,7 +26,7 @@
 
 typedef struct _PyInterpreterFrame hc_frame;
 
-/* The frame that runs in the thread; it may not have begun to run its code. */
+/* The frame that runs in the thread, borrowed; it may not have begun to run its code. NULL: there is none. */
 static inline const hc_frame *hc_frame_top(PyThreadState *thread);
 
 /* The code of a frame that has begun to run, borrowed. */
@@ -50,7 +50,7 @@ static inline void hc_code_set_counter(PyCodeObject *code, Py_ssize_t at, int va
 /* The dict of the type's own attributes, borrowed. */
 static inline PyObject *hc_type_dict(PyTypeObject *type);
 
-/* A number that each change of the dict changes. */
+/* A number that is another one after each change of the dict. */
 static inline uint64_t hc_dict_tag(PyObject *dict);
 
 /* In the child of a fork before which PyOS_BeforeFork was not called: hold the import lock, which

@@ -1,4 +1,4 @@
-/* since_3_12.h - what CPython 3.12 and later ones have alike, for their headers. */
+/* since_3_12.h - defines those functions of cpython.h that are the same for CPython 3.12 and later ones. */
 #ifndef HC_SHIM_CPYTHON_SINCE_3_12_H
 #define HC_SHIM_CPYTHON_SINCE_3_12_H
 

@@ -1,4 +1,4 @@
-/* v3_11.h - CPython 3.11, for cpython.h. */
+/* v3_11.h - defines the functions of cpython.h for CPython 3.11. */
 #ifndef HC_SHIM_CPYTHON_V3_11_H
 #define HC_SHIM_CPYTHON_V3_11_H
 

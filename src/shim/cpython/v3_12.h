@@ -1,4 +1,4 @@
-/* v3_12.h - CPython 3.12, for cpython.h. */
+/* v3_12.h - defines the functions of cpython.h for CPython 3.12. */
 #ifndef HC_SHIM_CPYTHON_V3_12_H
 #define HC_SHIM_CPYTHON_V3_12_H
 

@@ -1,4 +1,4 @@
-/* v3_13.h - CPython 3.13, for cpython.h. */
+/* v3_13.h - defines the functions of cpython.h for CPython 3.13. */
 #ifndef HC_SHIM_CPYTHON_V3_13_H
 #define HC_SHIM_CPYTHON_V3_13_H
 
@@ -30,7 +30,7 @@ static inline void hc_code_set_counter(PyCodeObject *code, Py_ssize_t at, int va
     _PyCode_CODE(code)[at].counter = make_backoff_counter((uint16_t)value, ADAPTIVE_WARMUP_BACKOFF);
 }
 
-/* To release a lock that is not held ends the process. */
+/* This version ends a process that releases a lock which is not held. */
 static inline void hc_fork_take_import_lock(void)
 {
     PyInterpreterState *interpreter = PyInterpreterState_Get();

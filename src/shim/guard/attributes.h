@@ -1,12 +1,12 @@
-/* attributes.h - applies the rules for attributes to getattr(), setattr(), vars() and the like, whose names
- * the check of the program's text cannot see. */
+/* attributes.h - applies the rules for attributes to getattr(), setattr(), vars() and the like: the check of
+ * the program's text cannot see which names they get. */
 #ifndef HC_SHIM_GUARD_ATTRIBUTES_H
 #define HC_SHIM_GUARD_ATTRIBUTES_H
 
 #include "shim/harness/py.h"
 
-/* Replaces those functions in `builtins`, a dict, that the policy has a rule for. `space`: the program's
- * globals, borrowed for the life of the process. -1 with an exception set. */
+/* Replaces those of these functions in `builtins`, a dict, that the policy has a rule for. `space`: the
+ * program's globals, borrowed for the life of the process. -1 with an exception set. */
 int hc_attributes_guard(PyObject *builtins, PyObject *space);
 
 /* Does a rule deny attributes of this name to the program? Keeps an exception that is set. */

@@ -27,8 +27,8 @@ void hc_denial_note(enum hc_denial_layer layer, const char *rule, const char *wh
 struct hc_refusal {
     enum hc_denial_layer layer;     /* layer that refused */
     const char *rule, *what, *hint; /* as for hc_denial_note */
-    const char *message;            /* the exception's; {name} or {path} in it stands for `name` */
-    const char *name;               /* NULL: `what` */
+    const char *message; /* template of the exception's message; {name} or {path} stands for `name` */
+    const char *name;    /* name or path for the message; NULL: `what` is used */
 };
 
 /* Records the refusal, and raises `exception`, a class. A PermissionError gets an errno, as handlers of

@@ -9,14 +9,15 @@ enum hc_event_kind {
     HC_EVENT_TRACE,     /* as GUEST, but refused to the program through threading, too */
     HC_EVENT_NETWORK,   /* allowed if the policy has a network */
     HC_EVENT_PROCESS,   /* allowed if the policy has processes */
-    HC_EVENT_WRITES,    /* changes the file that its first argument names */
+    HC_EVENT_WRITES,    /* changes the file that its first argument names: allowed in the policy's zones */
     HC_EVENT_WRITES_AT, /* as WRITES; its last argument may be the descriptor of a directory */
     HC_EVENT_NAMES,     /* as WRITES_AT, but of a link it changes the link itself, not its target */
     HC_EVENT_TO,        /* changes the file that its second argument names */
-    HC_EVENT_BOTH,      /* changes the first two arguments' names; the next two may be descriptors */
-    HC_EVENT_LINK,      /* os.symlink(target, link, dir): the target is relative to the link */
-    HC_EVENT_OPEN,      /* open: the zones of the policy's "files" decide */
-    HC_EVENT_CHDIR,     /* os.chdir */
+    HC_EVENT_BOTH,  /* changes the names that its first two arguments are; the next two may be descriptors of
+                       their directories */
+    HC_EVENT_LINK,  /* os.symlink(target, link, dir): the target is relative to the link */
+    HC_EVENT_OPEN,  /* open: the zones of the policy's "files" decide */
+    HC_EVENT_CHDIR, /* os.chdir */
     HC_EVENT_DATABASE,  /* sqlite3.connect */
     HC_EVENT_SOCKET,    /* socket.__new__ */
     HC_EVENT_IMPORT,    /* import */
@@ -30,10 +31,11 @@ enum hc_event_kind {
                        */
 };
 
-/* HC_EVENT_REFUSED for an event that is not in the table. Call hc_events_prepare first. */
+/* The kind of the event of this name; HC_EVENT_REFUSED for an event that is not in the table. Call
+ * hc_events_prepare first. */
 enum hc_event_kind hc_event_kind(const char *event);
 
-/* Fills the hash table; later calls do nothing. */
+/* Makes the hash table in which hc_event_kind looks; later calls do nothing. */
 void hc_events_prepare(void);
 
 #endif

@@ -17,9 +17,9 @@
 
 /* Whose code a frame runs. */
 enum hc_party {
-    HC_PARTY_GUEST,   /* the program's */
-    HC_PARTY_LIBRARY, /* a library's, or the interpreter's own */
-    HC_PARTY_HARNESS, /* the harness's */
+    HC_PARTY_GUEST,   /* code of the program */
+    HC_PARTY_LIBRARY, /* code of a library, or the interpreter's own */
+    HC_PARTY_HARNESS, /* code of the harness */
     HC_PARTY_NONE,    /* code without a file */
 };
 
@@ -41,7 +41,7 @@ bool hc_caller_may_serve_guest(const char *const *through);
 /* Is the innermost frame at an instruction that loads an attribute which the code itself names? */
 bool hc_caller_names_attribute(void);
 
-/* Is it at an instruction that loads `attribute`? */
+/* Is the innermost frame at an instruction that loads `attribute`, a str? */
 bool hc_caller_names(PyObject *attribute);
 
 /* Does the innermost frame run "from module import *"? */
@@ -57,7 +57,7 @@ bool hc_asked_through(const char *module);
 /* The line of the program's innermost frame; 0 without one. */
 int hc_guest_line(void);
 
-/* Prints "name (file:line) < caller (file:line) < ...", at most ten frames. */
+/* Appends "name (file:line) < caller (file:line) < ...", at most ten frames. */
 void hc_callers_write(struct hc_buf *out);
 
 #endif

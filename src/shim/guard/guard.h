@@ -1,4 +1,4 @@
-/* guard.h - the Python-level policy: early, clear refusals with file, line and a hint.
+/* guard.h - enforces the policy's rules for Python code by early, clear refusals with file, line and a hint.
  *
  * Nothing here is a wall; the kernel is. A program can be refused by its syntax tree before any of it runs
  * (check.c), and its actions can be refused while it runs (builtins.c, imports.c, audit.c). A rule binds the
@@ -33,7 +33,7 @@ int hc_guard_check_size(const char *utf8, struct hc_findings *out);
  * 0, whatever it found; -1 with an exception set. */
 int hc_guard_check(struct _mod *tree, const char *utf8, struct hc_findings *out);
 
-#define HC_WRITE_GUARD "_write_" /* a built-in function; no program may name it */
+#define HC_WRITE_GUARD "_write_" /* name of a built-in function, which no program may use */
 
 /* If the policy guards writes: changes the accepted tree so that each statement that sets or deletes an
  * attribute or an item of an object calls HC_WRITE_GUARD for it. -1 with an exception set. */

@@ -7,7 +7,8 @@
 
 #include "shim/harness/py.h"
 
-/* The view that the program gets instead of the dict itself. New reference; NULL with an exception set. */
+/* The view of sys.modules that the program gets instead of the dict itself. New reference; NULL with an
+ * exception set. */
 PyObject *hc_hidden_view(void);
 
 /* Sets sys.modules to the view, if the policy hides any module. -1 with an exception set. */

@@ -3,7 +3,8 @@
 #ifndef HC_SHIM_GUARD_HINTS_H
 #define HC_SHIM_GUARD_HINTS_H
 
-/* All return static texts, or NULL if there is no hint. */
+/* The hint for a refused module, call, attribute, audit event, or file (`writing`: it was to be written). All
+ * are static texts; NULL: there is no hint. */
 const char *hc_hint_for_module(const char *dotted);     /* "socket": "Network is off in this policy; ..." */
 const char *hc_hint_for_call(const char *name);         /* "eval", "input", "open" */
 const char *hc_hint_for_attribute(const char *name);    /* "__subclasses__" */

@@ -1,4 +1,4 @@
-/* origin.h - lets code have a library's file name only if it comes from that file of the tree.
+/* origin.h - lets code have the file name of a library only if it comes from that file of the tree.
  *
  * Rules look at the file name of the code that runs (frames.h), and code can be made with any file name: by
  * compile(), code.replace(), and by the bytes that marshal reads, so that a loader or a .pyc file of the

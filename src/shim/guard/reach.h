@@ -23,8 +23,8 @@ bool hc_reach_denied(PyObject *value);
  * the policy's exception set. */
 int hc_reach_judge(PyObject *object, PyObject *name);
 
-/* Loads an attribute for hasattr(): one that is denied to the program raises AttributeError, and no refusal
- * is recorded. New reference; NULL with an exception set. */
+/* Loads an attribute for hasattr(): an attribute that is denied to the program raises AttributeError, and no
+ * refusal is recorded. New reference; NULL with an exception set. */
 PyObject *hc_reach_probe(PyObject *object, PyObject *name);
 
 /* Get and set an attribute for the guard itself, without the checks. New reference; NULL, or -1, with an
@@ -32,8 +32,8 @@ PyObject *hc_reach_probe(PyObject *object, PyObject *name);
 PyObject *hc_reach_get_unguarded(PyObject *object, PyObject *name);
 int hc_reach_set_unguarded(PyObject *object, PyObject *name, PyObject *value);
 
-/* The module that the program gets for `module`: its own builtins for the real one, else `module` itself.
- * Consumes `module`, which may be NULL. */
+/* The module that the program gets for `module`: the program's own builtins for the real one, else `module`
+ * itself. Steals the reference `module`, which may be NULL. New reference; NULL for NULL. */
 PyObject *hc_reach_given(PyObject *module);
 
 /* 0 if a loader may run this module's code for its caller; else -1 with the policy's exception set. `name`:

@@ -1,12 +1,13 @@
-/* standin.h - what an import of a denied module binds where the program does not use the name: any use of the
- * stand-in is refused as the import would have been, and a program that only imports too much runs. */
+/* standin.h - makes stand-ins, which an import of a denied module binds where the program does not use the
+ * name. Any use of a stand-in is refused as the import would have been, so a program that only imports too
+ * much runs. */
 #ifndef HC_SHIM_GUARD_STANDIN_H
 #define HC_SHIM_GUARD_STANDIN_H
 
 #include "shim/harness/finding.h"
 #include "shim/harness/py.h"
 
-/* Remembers the imports that the check only warned of; each replaces an earlier program's. */
+/* Remembers the imports of a program that the check only warned of, and forgets those of earlier ones. */
 void hc_standins_expect(const struct hc_findings *found);
 
 /* Did the check only warn of an import of this module in a statement that begins in this line? */

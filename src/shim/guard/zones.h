@@ -1,4 +1,5 @@
-/* zones.h - says which directories files may be read and written in (files.*). */
+/* zones.h - decides whether a path is in a zone: a directory in which the policy ("files") lets files be read
+ * or written. */
 #ifndef HC_SHIM_GUARD_ZONES_H
 #define HC_SHIM_GUARD_ZONES_H
 

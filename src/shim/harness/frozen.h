@@ -1,4 +1,4 @@
-/* frozen.h - the harness's own Python, compiled into the binary and run out of the guest's reach.
+/* frozen.h - runs the harness's own Python, which is compiled into the binary, out of the guest's reach.
  *
  * Each part runs in a private namespace with a copy of the builtins as they were before the guest: it is not
  * in sys.modules, and nothing that the guest does to builtins changes it. A part is unmarshalled and run
@@ -22,7 +22,7 @@ int hc_frozen_add(PyMethodDef *functions);
  * New reference; NULL with an exception set. */
 PyObject *hc_frozen_call(const char *part, const char *function, const char *format, ...);
 
-/* `function` of `part`, for another part to call. New reference; NULL with an exception set. */
+/* Returns `function` of `part`, for another part to call. New reference; NULL with an exception set. */
 PyObject *hc_frozen_function(const char *part, const char *function);
 
 #endif

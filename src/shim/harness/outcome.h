@@ -5,11 +5,11 @@
 #include "policy/rules.h"
 #include "shim/harness/py.h"
 
-/* A program as code (source.h). */
+/* A compiled program (source.h). */
 struct hc_program {
     const char *filename; /* file name in its tracebacks, such as "<cell>"; borrowed */
-    PyObject *text;       /* str, owned */
-    PyObject *body;       /* code, owned */
+    PyObject *text;       /* text of the program, a str; owned */
+    PyObject *body;       /* code of the program without its last expression; owned */
     PyObject *last;       /* code of the last expression, owned; NULL if the program does not end in one */
     bool awaits;          /* `body` or `last` has an await at its top level, and evaluates to a coroutine */
     bool whole_traceback; /* rule code.traceback: frames of libraries are shown, too */
@@ -19,11 +19,11 @@ struct hc_program {
 
 /* How a program ended. All references are owned. */
 struct hc_outcome {
-    PyObject *value;         /* value of the last expression; NULL if the program has none, or it is None */
-    PyObject *error_type;    /* str: the exception's class; the three are NULL unless one ended the program */
-    PyObject *error_message; /* str: str(exception) */
-    PyObject *error_trace;   /* str: the whole traceback */
-    PyObject *error_hint;    /* str: what to do about the exception; NULL: there is no hint */
+    PyObject *value;      /* value of the last expression; NULL if the program has none, or it is None */
+    PyObject *error_type; /* str: the exception's class; the error_* are NULL unless one ended the program */
+    PyObject *error_message;      /* str: str(exception) */
+    PyObject *error_trace;        /* str: the whole traceback */
+    PyObject *error_hint;         /* str: what to do about the exception; NULL: there is no hint */
     int line, column, end_column; /* place of the exception in the program, from 1; 0: not known */
     int status;                   /* exit status of the process */
 };
@@ -31,7 +31,7 @@ struct hc_outcome {
 /* Remembers sys.excepthook, which the guest may replace; called before the guest runs. */
 void hc_outcome_prepare(void);
 
-/* Sets what the policy's rules say of running the program. */
+/* Sets the three members of `program` that are rules, from the policy's rules. */
 void hc_program_take_rules(struct hc_program *program, const cJSON *rules);
 
 /* Runs the program in `space` (the dict of __main__, borrowed) and fills `out`. An exception that ends it is

@@ -8,7 +8,7 @@
 #include <Python.h>
 #include <stdbool.h>
 
-/* A local that owns a reference or is NULL. Only in functions that return while the interpreter lives. */
+/* A local variable that owns a reference or is NULL, for functions that end while the interpreter lives. */
 #define hc_autopy __attribute__((cleanup(hc_py_drop))) PyObject
 
 static inline void hc_py_drop(PyObject **o)

@@ -8,10 +8,10 @@
 
 /* One reason for refusing a program. */
 struct hc_rejection {
-    const char *rule;  /* static: "syntax", "input", ... */
-    PyObject *message; /* str, owned */
-    int line, column;  /* in the program, from 1; 0: no such place */
-    const char *hint;  /* static: how to mend the program; NULL: no hint */
+    const char *rule;  /* name of the rule: "syntax", "input", ...; static */
+    PyObject *message; /* why the program is refused, a str; owned */
+    int line, column;  /* place in the program, from 1; 0: there is none */
+    const char *hint;  /* how to mend the program; static; NULL: no hint */
 };
 
 /* Copies the reason into a finding; the text is cut to fit. */
@@ -20,7 +20,8 @@ void hc_rejection_finding(const struct hc_rejection *why, struct hc_finding *out
 /* Sends HC_FRAME_REJECTED with the refusals in `found`. Ends the process if the launcher is gone. */
 void hc_send_rejected(const struct hc_findings *found);
 
-/* Send HC_FRAME_REJECTED, and end the process with HC_EXIT_REJECTED. */
+/* Sends HC_FRAME_REJECTED with these findings, or with one reason, and ends the process with
+ * HC_EXIT_REJECTED. */
 _Noreturn void hc_reject_findings(const struct hc_findings *found);
 _Noreturn void hc_reject(const struct hc_rejection *why);
 

@@ -11,19 +11,20 @@
 #include "base/error.h"
 
 struct hc_report {
-    size_t max; /* bytes of the whole report */
+    size_t max; /* most bytes of the whole report */
     /* JSON text of each member, owned; "figures", "warnings", "warning_kinds", "returned" and "displays"
      * without their brackets */
     struct hc_buf error, value, figures, columns, warnings, kinds, results, returned, displays;
 };
 
-/* `max`: bytes of the whole report, at least 4096. */
+/* Begins a report. `max`: most bytes of the whole report, at least 4096. */
 void hc_report_init(struct hc_report *r, size_t max);
 void hc_report_finish(struct hc_report *r);
 
 /* All objects below are borrowed. An object that is too large or of a wrong type becomes a warning in the
  * report; no exception is left set. */
 
+/* The exception that ended the program, if one did. */
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome);
 /* `columns` is a dict: name of an input -> list of its columns' names. */
 void hc_report_columns(struct hc_report *r, PyObject *columns);
@@ -34,19 +35,19 @@ void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
 void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not);
 /* The variables that the job asks for, from the frozen part "return": a dict of dicts. */
 void hc_report_returned(struct hc_report *r, PyObject *returned);
-/* Bytes that "results" may take, and "returned" as well. */
+/* Most bytes that "results" may take, and most that "returned" may take. */
 size_t hc_report_room(const struct hc_report *r);
-/* What display() has shown, from the frozen part "hooks": a list of JSON texts, how many
- * were left out, and a list of warnings.
- * Must be called when all but the value is reported. */
+/* The displays that display() has shown, from the frozen part "hooks": a list of JSON texts, the number of
+ * those that were left out, and a list of warnings. Must be called when all but the value is reported. */
 void hc_report_displays(struct hc_report *r, PyObject *displays, long left_out, PyObject *warnings);
 /* Must be called last, as the value gets the room that the others have left. `forms`: see value.h. */
 void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms);
-/* Bytes that the value may take. */
+/* Most bytes that the value may take. */
 size_t hc_report_value_room(const struct hc_report *r);
-/* Adds a warning, UTF-8. */
+/* Adds a warning, a text in UTF-8. */
 void hc_report_warn(struct hc_report *r, const char *text);
-/* Has the next report that is begun warn of an input, which is loaded before the program. `text` is a str. */
+/* Has the next report that is begun contain the warning `text`, a str, about an input, as inputs are loaded
+ * before there is a report. */
 void hc_report_warn_of_input(PyObject *text);
 
 /* Sends the report; `status` is the exit status of the process. -1: no memory, or the launcher is gone. */

@@ -4,8 +4,8 @@
 
 #include "shim/harness/text.h"
 
-/* The repr of a value, or a text that says why it has none; of a long list or text only the beginning that
- * can fit into `budget` bytes. New reference; NULL without memory, and no exception is set. */
+/* Returns the repr of a value, a str, or a text that says why it has none; of a long list or text only the
+ * beginning that can fit into `budget` bytes. New reference; NULL without memory, and no exception is set. */
 PyObject *hc_value_text(PyObject *value, size_t budget);
 
 /* Appends {"text/plain": ..., MIME type: ...} of at most `budget` bytes: `text` (borrowed; NULL: ""), the
@@ -15,7 +15,8 @@ PyObject *hc_value_text(PyObject *value, size_t budget);
 bool hc_value_bundle(struct hc_buf *out, PyObject *text, PyObject *value, PyObject *forms, size_t budget,
                      PyObject *left_out);
 
-/* Gives print_bundle() to the frozen Python, for displays. -1 with an exception set. */
+/* Gives the frozen Python the function print_bundle(), which makes the bundles of displays. -1 with an
+ * exception set. */
 int hc_value_bind(void);
 
 #endif

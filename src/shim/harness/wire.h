@@ -5,7 +5,7 @@
 #include "wire/frame.h"
 #include "wire/handover.h"
 
-/* Sends one message over the socket `fd`, in as many packets as it needs. */
+/* Sends one message over the socket `fd`, in as many packets as it needs. -1: a packet could not be sent. */
 int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, struct hc_error *err);
 
 /* Sends a message without content over `fd`, and with it the descriptor `passed` (borrowed; -1: none). The
@@ -13,12 +13,13 @@ int hc_wire_send(int fd, enum hc_frame_type type, const void *data, size_t len, 
  * allows. */
 int hc_wire_pass(int fd, enum hc_frame_type type, int passed, struct hc_error *err);
 
-/* Block until the launcher sends something. True: it was HC_FRAME_PREPARE, which has been read; false: it was
- * anything else, which has not. */
+/* Blocks until the launcher sends a packet. True: it was HC_FRAME_PREPARE, and was read; false: it was
+ * another packet, and was not read. */
 bool hc_wire_await_prepare(int fd);
 
-/* Block until the launcher sends HC_FRAME_JOB: the handover that came along, owned by the caller; -1. *input
- * gets the program's standard input, owned by the caller; -1: none came. */
+/* Blocks until the launcher sends HC_FRAME_JOB. Returns the descriptor of the handover that came with it,
+ * owned by the caller, or -1. *input gets the descriptor of the program's standard input, owned by the
+ * caller; -1: none came. */
 int hc_wire_await_job(int fd, int *input, struct hc_error *err);
 
 /* Blocks until the launcher sends HC_FRAME_GO. */
@@ -30,7 +31,7 @@ void hc_wire_await_end(int fd);
 /* Drops the packets that the launcher has sent so far, which were for a process that has ended since. */
 void hc_wire_drop(int fd);
 
-/* The same for HC_FRAME_NEXT. */
+/* Waits for HC_FRAME_NEXT as hc_wire_await_job does for HC_FRAME_JOB. */
 int hc_wire_await_next(int fd, int *input, struct hc_error *err);
 
 #endif
