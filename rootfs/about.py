@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 # pylint: disable=wrong-import-position
+import errors  # noqa: E402
 import packages  # noqa: E402
 import requirements  # noqa: E402
 
@@ -26,7 +27,7 @@ NO_PACKAGES = "an older hotcell built it, which noted no packages: 'hotcell tree
 
 def say(text):
     """Prints one line for the user."""
-    print(f"hotcell tree: {text}", file=sys.stderr)
+    errors.say("hotcell tree", text)
 
 
 class Entry:

@@ -40,6 +40,7 @@ sys.path.insert(0, HERE)
 # pylint: disable=wrong-import-position
 import distributions  # noqa: E402
 import elf  # noqa: E402
+import errors  # noqa: E402
 import interpreter  # noqa: E402
 import packages  # noqa: E402
 import recipe as recipes  # noqa: E402
@@ -76,7 +77,7 @@ sys.exit("\\n".join(failed) or 0)
 
 def say(text):
     """Prints one line for each stage of the build."""
-    print(f"tree build: {text}", file=sys.stderr, flush=True)
+    errors.say("tree build", text)
 
 
 class Build:

@@ -14,6 +14,8 @@ DT_NULL, DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1,
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 SEGMENT = struct.Struct("<IIQQQQQQ")
 DYNAMIC = struct.Struct("<qQ")
+MOST_ENTRIES = 4096  # of a dynamic section
+LONGEST = 4096       # bytes of a name or path
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def read(path):
             return None
         try:
             return _parse(head + source.read())
-        except (struct.error, ValueError) as error:
+        except (struct.error, ValueError, OverflowError) as error:
             raise BuildError(UNAVAILABLE, f"read {path}: a damaged ELF file: {error}") from error
 
 
@@ -72,6 +74,8 @@ def _entries(data, start, length):
         tag, value = DYNAMIC.unpack_from(data, offset)
         if tag == DT_NULL:
             break
+        if len(entries) == MOST_ENTRIES:
+            raise ValueError(f"more than {MOST_ENTRIES} dynamic entries")
         entries.append((tag, value))
     return entries
 
@@ -87,7 +91,7 @@ def _strings(data, loads, table):
 
 
 def _text(strings, offset):
-    end = strings.index(b"\0", offset)
+    end = strings.index(b"\0", offset, offset + LONGEST)
     return os.fsdecode(strings[offset:end])
 
 

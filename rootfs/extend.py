@@ -17,17 +17,19 @@ import csv
 import json
 import os
 import re
-import stat
 import sys
+from email.parser import HeaderParser
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 # pylint: disable=wrong-import-position
 import elf  # noqa: E402
+import errors  # noqa: E402
 import interpreter  # noqa: E402
 import pinned  # noqa: E402
 import requirements  # noqa: E402
+import source  # noqa: E402
 import wheel  # noqa: E402
 from distributions import INSTALLER_FILES  # noqa: E402
 from errors import BAD_INPUT, INTERNAL, BuildError  # noqa: E402
@@ -40,13 +42,28 @@ MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|(?:\.[A-Za-z0-9_-]+)*\.so)?", re.ASC
 
 def say(text):
     """Prints one line for the user."""
-    print(f"tree extend: {text}", file=sys.stderr, flush=True)
+    errors.say("tree extend", text)
 
 
 def module_of(entry):
     """The module that an entry of a directory on the module path is; None: it is none."""
     match = MODULE.fullmatch(entry)
     return match[1] if match else None
+
+
+def left_out(entry):
+    """Whether an entry of a folder is byte code, or hidden: no layer has it."""
+    return entry == "__pycache__" or entry.endswith(".pyc") or entry.startswith(".")
+
+
+def check_record(place, name, parts):
+    """Refuses a path of a RECORD that has no place in a layer. NAME: its distribution."""
+    path = "/".join(parts)
+    if len(parts) == 1 and path.endswith(".pth"):
+        raise BuildError(BAD_INPUT, f"{place}: {path}: files that change the module path have no effect in a cell: install {name} "
+                                    "without --editable")
+    if not all(part not in ("", ".", "..") for part in parts) or len(parts) > wheel.DEEPEST:
+        raise BuildError(BAD_INPUT, f"{place}: {path[:100]!r}: expected paths without '..', of at most {wheel.DEEPEST} names")
 
 
 class Base:
@@ -62,8 +79,8 @@ class Base:
             for entry in os.listdir(folder) if os.path.isdir(folder) else []:
                 self.modules.setdefault(module_of(entry), f"the tree {name}")
         for root in roots:
-            with open(os.path.join(root, "../meta.json"), encoding="utf-8") as source:
-                for distribution, version in json.load(source).get("distributions", {}).items():
+            with open(os.path.join(root, "../meta.json"), encoding="utf-8") as meta:
+                for distribution, version in json.load(meta).get("distributions", {}).items():
                     self.distributions[requirements.normal(distribution)] = version
         self.libraries = {entry for _, _, names in os.walk(os.path.join(self.root, "usr/lib")) for entry in names if ".so" in entry}
 
@@ -132,81 +149,88 @@ class Layer:
 
     def add_module(self, path):
         """A module's file or a package's folder."""
-        name = os.path.basename(os.path.realpath(path))
-        if not module_of(name):
-            raise BuildError(BAD_INPUT, f"{path}: expected the folder of a package or the file of a module, called by its name")
-        self.copy(os.path.realpath(path), [name])
+        with source.open_path(path) as opened:
+            name = os.path.basename(opened.path)
+            if not module_of(name) or left_out(name):
+                raise BuildError(BAD_INPUT, f"{path}: expected the folder of a package or the file of a module, called by its name")
+            self.copy(opened, [name])
         self.sources.append({"module": name})
 
-    def copy(self, path, parts):
-        """Copies a file or a folder, without links and without byte code."""
-        if parts[-1] == "__pycache__" or parts[-1].endswith(".pyc") or (parts[-1].startswith(".") and parts[-1] != "."):
+    def copy(self, opened, parts):
+        """Copies an open file or folder to PARTS, without links, byte code and hidden files."""
+        if not opened.is_folder:
+            self.copy_file(opened, parts)
             return
-        status = os.lstat(path)
-        if stat.S_ISDIR(status.st_mode):
-            if len(parts) > wheel.DEEPEST:
-                raise BuildError(BAD_INPUT, f"{path}: expected at most {wheel.DEEPEST} folders in each other")
-            for entry in sorted(os.listdir(path)):
-                self.copy(os.path.join(path, entry), [*parts, entry])
-        elif stat.S_ISREG(status.st_mode):
-            self.copy_file(path, parts)
-        else:
-            raise BuildError(BAD_INPUT, f"{path}: expected a file or a folder, and no link or special file")
+        if len(parts) > wheel.DEEPEST:
+            raise BuildError(BAD_INPUT, f"{opened.path}: expected at most {wheel.DEEPEST} folders in each other")
+        for entry in opened.entries():
+            if not left_out(entry):
+                with opened.open(entry) as inner:
+                    self.copy(inner, [*parts, entry])
 
-    def copy_file(self, path, parts):
-        """Copies one file."""
+    def copy_file(self, opened, parts):
+        """Copies one open file."""
         if not all(part.isprintable() for part in parts):
-            raise BuildError(BAD_INPUT, f"{path!r}: expected a name of printable characters")
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as source, self.room.create(parts, path) as target:
-            copied = 0
-            while chunk := source.read(wheel.CHUNK):
+            raise BuildError(BAD_INPUT, f"{opened.path!r}: expected a name of printable characters")
+        copied = 0
+        with self.room.create(parts, opened.path) as target:
+            for chunk in opened.chunks(wheel.CHUNK):
                 copied += len(chunk)
                 if self.room.bytes + copied > wheel.MOST_BYTES:
                     break
                 target.write(chunk)
-        self.room.take(copied, path)
+        self.room.take(copied, opened.path)
 
     def add_environment(self, folder):
         """The distributions of a virtual environment that the tree does not have."""
-        site = os.path.join(folder, "lib", f"python{self.python.minor}", "site-packages")
-        if not os.path.isfile(os.path.join(folder, "pyvenv.cfg")) or not os.path.isdir(site):
-            raise BuildError(BAD_INPUT, f"{folder}: expected a virtual environment of Python {self.python.minor}, with pyvenv.cfg and "
-                                        f"lib/python{self.python.minor}/site-packages")
-        for entry in sorted(os.listdir(site)):
-            if entry.endswith(".dist-info"):
-                self.add_installed(site, entry)
-        self.sources.append({"venv": os.path.basename(os.path.realpath(folder))})
+        with source.open_path(folder) as environment, self.open_site(environment) as site:
+            for entry in site.entries():
+                if entry.endswith(".dist-info"):
+                    with site.open(entry) as info:
+                        self.add_installed(site, info)
+            self.sources.append({"venv": errors.plain(os.path.basename(environment.path))})
 
-    def add_installed(self, site, entry):
-        """One distribution of an environment: what its RECORD lists."""
-        with open(os.path.join(site, entry, "METADATA"), encoding="utf-8") as source:
-            about = wheel.HeaderParser().parse(source)
-        wheel.check_about(about, f"{site}/{entry}")
+    def open_site(self, environment):
+        """The folder of an environment's modules."""
+        minor = self.python.minor
+        try:
+            with environment.open("pyvenv.cfg"):
+                return environment.below(["lib", f"python{minor}", "site-packages"])
+        except BuildError as error:
+            raise BuildError(BAD_INPUT, f"{environment.path}: expected a virtual environment of Python {minor}, with pyvenv.cfg and "
+                                        f"lib/python{minor}/site-packages: {error}") from error
+
+    def add_installed(self, site, info):
+        """One distribution of an environment, by its .dist-info: what its RECORD lists."""
+        with info.open("METADATA") as file:
+            about = HeaderParser().parsestr(file.text(wheel.MOST_METADATA))
+        wheel.check_about(about, info.path)
         name = requirements.normal(about["Name"])
         have = self.base.distributions.get(name)
         if name in INSTALLERS or have == about["Version"]:
             return
         if have:
-            raise BuildError(BAD_INPUT, f"{site}: {name} {about['Version']}: the tree {self.base.name} has {have}: 'hotcell tree build "
+            raise BuildError(BAD_INPUT, f"{site.path}: {name} {about['Version']}: the tree {self.base.name} has {have}: 'hotcell tree build "
                                         "--python' makes a tree of an environment")
-        with open(os.path.join(site, entry, "RECORD"), encoding="utf-8", newline="") as source:
-            listed = [row[0] for row in csv.reader(source) if row]
-        for path in listed:
-            parts = path.split("/")
+        for path in self.listed(info):
             if path.startswith(("/", "../")):
                 continue   # a script or other file beside the modules
-            if len(parts) == 1 and path.endswith(".pth"):
-                raise BuildError(BAD_INPUT, f"{site}/{path}: files that change the module path have no effect in a cell: install {name} "
-                                            "without --editable")
-            if ".." in parts or not all(parts):
-                raise BuildError(BAD_INPUT, f"{site}/{entry}/RECORD: {path[:100]!r}: expected paths without '..'")
-            if os.path.realpath(os.path.dirname(os.path.join(site, path))) != os.path.join(os.path.realpath(site), *parts[:-1]):
-                raise BuildError(BAD_INPUT, f"{site}/{path}: expected a file of the environment itself, and no link on the way to it")
-            if parts[-1] not in INSTALLER_FILES:
-                self.copy(os.path.join(site, path), parts)
+            parts = path.split("/")
+            check_record(f"{info.path}/RECORD", name, parts)
+            if parts[-1] not in INSTALLER_FILES and not left_out(parts[-1]):
+                with site.below(parts) as file:
+                    self.copy(file, parts)
         self.distributions[about["Name"]] = about["Version"]
         self.note_required(about, frozenset())
+
+    def listed(self, info):
+        """The paths of the RECORD of an open .dist-info."""
+        with info.open("RECORD") as file:
+            lines = file.text(wheel.MOST_METADATA).splitlines(keepends=True)
+        try:
+            return [row[0] for row in csv.reader(lines) if row]
+        except csv.Error as error:
+            raise BuildError(BAD_INPUT, f"{info.path}/RECORD: expected rows of a path, a hash and a size: {error}") from error
 
     def modules(self):
         """The modules at the layer's top."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import requirements
 from errors import BAD_INPUT, BuildError
 
-LINE = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^]]*)\])?\s*==\s*([A-Za-z0-9][A-Za-z0-9.!+_-]*)"
-                  r"\s*(?:;\s*(.*))?", re.DOTALL)
+LINE = re.compile(requirements.NAME + r"\s*+==\s*+([A-Za-z0-9][A-Za-z0-9.!+_-]*+)\s*+(?:;\s*+(.*))?", re.DOTALL)
 HASH = re.compile(r"--hash(?:=|\s+)(\S+)")
 SHA256 = re.compile(r"sha256:([0-9a-f]{64})")
 HARMLESS = ("--require-hashes", "--only-binary :all:", "--only-binary=:all:", "--no-deps")  # what is so in any case

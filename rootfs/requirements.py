@@ -6,10 +6,16 @@ Version ranges are read and ignored: the installer of the distributions has chos
 import re
 from dataclasses import dataclass
 
-REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^]]*)\])?\s*([^;@]*)"
-                         r"(?:@\s*\S+\s*)?(?:;\s*(.*))?", re.DOTALL)
+# Lines are strangers': no part gives back what a next part could take, so that a line takes time by its length and no more.
+NAME = r"((?>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?))(?:\s*+\[([^]]*+)\])?"  # with extras
+REQUIREMENT = re.compile(NAME + r"([^;@]*+)(?:@\s*+\S+\s*)?(?:;(.*))?", re.DOTALL)
+LONGEST = 4096  # characters of a requirement
+DEEPEST = 32    # parentheses in each other
 TOKEN = re.compile(r"\s*(\(|\)|<=|>=|===|==|!=|~=|<|>|'[^']*'|\"[^\"]*\"|not\s+in\b|[A-Za-z_][A-Za-z0-9_.]*)")
 VERSION = re.compile(r"v?\d+(\.\d+)*(\.\*)?")
+SPELLED = re.compile(r"v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|c|rc|alpha|beta|preview|pre)[-_.]?(\d*))?"
+                     r"(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d*))?(?:[-_.]?(dev)[-_.]?(\d*))?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?", re.ASCII)
+STAGES = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 VERSION_NAMES = ("python_version", "python_full_version", "implementation_version")
 OPERATORS = ("<=", ">=", "===", "==", "!=", "~=", "<", ">", "in", "not in")
 
@@ -28,11 +34,27 @@ def normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def normal_version(version):
+    """One spelling for all spellings of a version (PEP 440), to compare it with others; what is no version stays as it is."""
+    match = SPELLED.fullmatch(version.lower())
+    if not match:
+        return version
+    epoch, release, stage, stage_number, bare_post, post, post_number, dev, dev_number, local = match.groups()
+    return (_number(epoch), re.sub(r"(\.0+)+$", "", re.sub(r"(?<!\d)0+(?=\d)", "", release)),
+            stage and (STAGES.get(stage, stage), _number(stage_number)), (post or bare_post) and _number(bare_post or post_number),
+            dev and _number(dev_number), local and re.sub(r"[-_]", ".", local))
+
+
+def _number(digits):
+    return (digits or "").lstrip("0") or "0"
+
+
 def parse(line):
     """The requirement in LINE; ValueError when it is none."""
-    match = REQUIREMENT.fullmatch(line)
+    line = line.strip()
+    match = REQUIREMENT.fullmatch(line) if len(line) <= LONGEST else None
     if not match:
-        raise ValueError(f"not a requirement: {line!r}")
+        raise ValueError(f"not a requirement of at most {LONGEST} characters: {line[:80]!r}")
     extras = frozenset(normal(extra.strip()) for extra in (match[2] or "").split(",") if extra.strip())
     return Requirement(normal(match[1]), extras, (match[4] or "").strip())
 
@@ -50,6 +72,9 @@ class _Marker:
     def __init__(self, text, environment):
         self.environment = environment
         self.tokens = []
+        self.depth = 0  # parentheses that are open
+        if len(text) > LONGEST:
+            raise ValueError(f"not a marker of at most {LONGEST} characters: {text[:80]!r}")
         at, text = 0, text.rstrip()
         while at < len(text):
             match = TOKEN.match(text, at)
@@ -90,10 +115,7 @@ class _Marker:
 
     def _one(self):
         if self._next_is("("):
-            result = self._either()
-            if not self._next_is(")"):
-                raise ValueError(f"not a marker: {self.text!r}")
-            return result
+            return self._group()
         left, operator, right = self._take(), self._take(), self._take()
         if operator not in OPERATORS:
             raise ValueError(f"not a marker: {self.text!r}")
@@ -102,6 +124,16 @@ class _Marker:
         if "extra" in (left, right):
             left_value, right_value = normal(left_value), normal(right_value)
         return _compare(left_value, operator, right_value, versions)
+
+    def _group(self):
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise ValueError(f"not a marker of at most {DEEPEST} parentheses in each other: {self.text[:80]!r}")
+        result = self._either()
+        if not self._next_is(")"):
+            raise ValueError(f"not a marker: {self.text!r}")
+        self.depth -= 1
+        return result
 
     def _operand(self, token):
         if token[0] in "'\"":
@@ -141,4 +173,7 @@ def _compare_versions(left, operator, right):
 
 
 def _release(version):
-    return tuple(int(part) for part in re.match(r"v?(\d+(?:\.\d+)*)", version)[1].split("."))
+    match = re.match(r"v?(\d+(?:\.\d+)*)", version)
+    if not match:
+        raise ValueError(f"not a version: {version[:80]!r}")
+    return tuple(int(part) for part in match[1].split("."))

@@ -25,10 +25,15 @@ SMALL = 1 << 20            # bytes of a file to which MOST_RATIO does not apply
 DEEPEST = 32               # components of a path
 LONGEST = 200              # bytes of a component
 CHUNK = 1 << 20
+MOST_METADATA = 16 << 20   # bytes of a METADATA or RECORD
+MOST_DIRECTORY = 32 << 20  # bytes of an archive's directory
+MOST_ENTRIES = MOST_FILES + MOST_FILES // 4  # files and folders of an archive
+END = struct.Struct("<4s4HLLH")  # an archive's end record
+LOCATOR = 20                     # bytes that zip64 has before it
 OUTSIDE = ("scripts", "headers", "data")  # folders of NAME.data that are installed outside of the modules
 UNSIGNED = ("RECORD", "RECORD.jws", "RECORD.p7s")  # files of .dist-info without a hash in RECORD
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError, UnicodeDecodeError,
-          OverflowError, ValueError)
+          OverflowError, ValueError, csv.Error)
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,8 @@ def fits(wheel, minor, machine):
 
 def check_about(about, place):
     """Refuses METADATA whose name and version are none, as both are shown to people."""
-    if not WORD.fullmatch(about.get("Name") or "") or not WORD.fullmatch(about.get("Version") or ""):
+    words = [about.get(key) or "" for key in ("Name", "Version")]
+    if not all(len(word) <= LONGEST and WORD.fullmatch(word) for word in words):
         raise BuildError(BAD_INPUT, f"{place}: expected a name and a version in its METADATA")
 
 
@@ -136,10 +142,26 @@ class Opened:
     def unpack(self, room):
         """Writes the wheel's modules below the room's root. Returns how many files were left out, as they belong elsewhere."""
         try:
-            with self.file, zipfile.ZipFile(self.file) as archive:
-                return self._unpack(archive, room)
+            with self.file:
+                self._check_directory()
+                with zipfile.ZipFile(self.file) as archive:
+                    return self._unpack(archive, room)
         except BROKEN as error:
             raise BuildError(BAD_INPUT, f"{self.label}: not a wheel that can be read: {error}") from error
+
+    def _check_directory(self):
+        """Refuses a directory that is too large, before ZipFile() holds all of it. ZipFile() goes by the directory's size and not by the
+        number of its entries, so they are counted."""
+        self.file.seek(max(0, self.size - LOCATOR - END.size))
+        locator, end = self.file.read(LOCATOR), self.file.read(END.size)
+        signature, *_, length, _, comment = END.unpack(end)
+        begin = self.size - END.size - length
+        if signature != b"PK\5\6" or comment or locator.startswith(b"PK\6\7") or begin < 0:
+            raise BuildError(BAD_INPUT, f"{self.label}: expected an archive that ends with its end record, not of zip64 and without a comment")
+        self.file.seek(begin)
+        if length > MOST_DIRECTORY or self.file.read(length).count(b"PK\1\2") > MOST_ENTRIES:
+            raise BuildError(BAD_INPUT, f"{self.label}: expected an archive of at most {MOST_ENTRIES} entries, with a directory of at most "
+                                        f"{MOST_DIRECTORY >> 20} MiB")
 
     def _unpack(self, archive, room):
         entries = [entry for entry in archive.infolist() if self._check_kind(entry)]
@@ -193,7 +215,7 @@ class Opened:
 
     def _metadata_of(self, archive, entries, name):
         found = [entry for entry in entries if entry.filename.endswith(f".dist-info/{name}") and entry.filename.count("/") == 1]
-        if len(found) != 1 or found[0].file_size > 16 << 20:
+        if len(found) != 1 or found[0].file_size > MOST_METADATA:
             raise BuildError(BAD_INPUT, f"{self.label}: expected one .dist-info/{name}")
         return archive.read(found[0]).decode()
 
@@ -203,6 +225,8 @@ class Opened:
         check_about(self.about, self.label)
         if requirements.normal(self.about["Name"]) != self.wheel.name:
             raise BuildError(BAD_INPUT, f"{self.label}: its METADATA is that of {self.about['Name']}")
+        if requirements.normal_version(self.about["Version"]) != requirements.normal_version(self.wheel.version):
+            raise BuildError(BAD_INPUT, f"{self.label}: its METADATA is that of version {self.about['Version']}")
         rows = csv.reader(self._metadata_of(archive, entries, "RECORD").splitlines())
         return {row[0]: row[1] for row in rows if len(row) == 3}
 

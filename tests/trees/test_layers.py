@@ -1,8 +1,14 @@
 """Layers: modules beside a tree, from wheels, folders and environments, for programs whose policy gives them."""
 
+import contextlib
+import ctypes
+import errno
 import json
 import os
+import stat
+import struct
 import subprocess
+import sys
 import sysconfig
 import zipfile
 from pathlib import Path
@@ -13,6 +19,11 @@ import jsonschema
 import pytest
 from trees import MINOR, Store, write_recipe
 from wheels import link, make_wheel, pin, unpack_carelessly
+
+ROOTFS = Path(__file__).resolve().parents[2] / "rootfs"
+sys.path.insert(0, str(ROOTFS))
+import source  # noqa: E402  pylint: disable=wrong-import-position
+from errors import BuildError  # noqa: E402  pylint: disable=wrong-import-position
 
 GEO = {"layers": {"allow": ["geo"]}}
 
@@ -299,6 +310,80 @@ def test_wheels_that_require_others(store):
     assert again.returncode == 0 and "other 1.0 is in the tree tiny+geo already" in again.stderr, again
 
 
+def refused(done, *phrases):
+    """Whether the layer was refused with one line of the builder, which has these phrases and nothing that steers a terminal."""
+    lines = done.stderr.split("\n")
+    return done.returncode in (65, 69) and len(lines) == 3 and "Traceback" not in done.stderr and all(phrase in lines[0] for phrase in phrases) \
+        and lines[0].isprintable()
+
+
+@pytest.mark.parametrize("line, phrase", [
+    ("a" + " " * 4000 + "@", "not a requirement"), ("a" * 5000, "not a requirement"), ("a; " + "(" * 4000, "parentheses"),
+    ("a; " + "(" * 40 + "'a' == 'a'" + ")" * 40, "parentheses"), ("a; 'x' < python_version", "not a version"),
+    ("a \x1b[2Jb; \x1b]0;", "not a marker"),
+], ids=["spaces", "long", "parentheses", "nested", "version", "control"])
+def test_requirements_of_hostile_wheels(store, line, phrase):
+    """None of these takes long, ends the builder by an exception or reaches the terminal as it is."""
+    done = store.from_wheels("geo", make_wheel(store.wheels, requires=[line]))
+    assert refused(done, phrase) and store.left() == [], done
+
+
+def test_control_characters_of_requirements_are_escaped(store):
+    done = store.from_wheels("geo", requirements="geo\x1b[2J\u202e\n")
+    assert refused(done, "\\x1b[2J\\u202e"), done
+    done = store.extend("geo", "--module", store.path / "no\x1b[2J\nsuch")
+    assert refused(done, "\\x1b[2J\\nsuch"), done
+
+
+def repeat_directory(path, times):
+    """Lists each entry of a wheel so often, as an archive's directory may."""
+    data = path.read_bytes()
+    length, begin = struct.unpack("<LL", data[-10:-2])
+    directory = data[begin:begin + length] * times
+    path.write_bytes(data[:begin] + directory + data[-22:-10] + struct.pack("<LLH", len(directory), begin, 0))
+
+
+def test_archive_of_too_many_entries_is_not_read(store):
+    wheel = make_wheel(store.wheels)
+    repeat_directory(wheel, 20000)
+    assert len(zipfile.ZipFile(wheel).infolist()) == 80000   # the end record still says 4
+    assert refused(store.from_wheels("geo", wheel), "at most 62500 entries")
+    with zipfile.ZipFile(make_wheel(store.wheels), "a") as archive:
+        archive.comment = b"more"
+    assert refused(store.from_wheels("geo", wheel), "end record")
+    data = make_wheel(store.wheels).read_bytes()
+    end64 = struct.pack("<LQHHLLQQQQ", 0x06064b50, 44, 45, 45, 0, 0, 4, 4, *struct.unpack("<LL", data[-10:-2]))
+    wheel.write_bytes(data[:-22] + end64 + struct.pack("<LLQL", 0x07064b50, 0, len(data) - 22, 1) + data[-22:])
+    assert len(zipfile.ZipFile(wheel).infolist()) == 4
+    assert refused(store.from_wheels("geo", wheel), "zip64")
+
+
+def test_record_that_is_no_table(store):
+    wheel = make_wheel(store.wheels)
+    with zipfile.ZipFile(wheel) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, data in {**entries, "geo-1.0.dist-info/RECORD": b"x" * 200000 + b",,\n"}.items():
+            archive.writestr(name, data)
+    assert refused(store.from_wheels("geo", wheel), "field larger than field limit")
+
+
+@pytest.mark.parametrize("inside, outside, good", [
+    ("1.0", "2.0", False), ("1.0", "1.0.post1", False), ("1.0", "1.0+local", False), ("1.0", "1.0rc1", False), ("1!1.0", "1.0", False),
+    ("1.0", "1", True), ("2023.01.0-Beta_1", "2023.1b1", True), ("1.0-1", "1.0.post1", True), ("1.0+A-b", "1.0+a.b", True),
+])
+def test_version_of_a_wheel_is_that_of_its_name(store, inside, outside, good):
+    made = make_wheel(store.wheels, version=inside)
+    done = store.from_wheels("geo", made.rename(store.wheels / f"geo-{outside}-py3-none-any.whl"))
+    assert done.returncode == 0 if good else refused(done, f"that of version {inside}"), done
+
+
+def test_damaged_native_module(store):
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, (1 << 64) - 8, 0, 0, 64, 56, 1, 0, 0, 0)
+    wheel = make_wheel(store.wheels, files={"geo.so": header})
+    assert refused(store.from_wheels("geo", wheel), "a damaged ELF file")
+
+
 NATIVE = """
 #include <Python.h>
 int other(void);
@@ -377,6 +462,144 @@ def test_layer_of_an_environment(store):
     (site / "geo.py").write_text("")
     assert store.extend("bad", "--venv", environment).returncode == 65
     assert "bad" not in store.left()
+
+
+@pytest.fixture
+def environment(store):
+    """A virtual environment with geo."""
+    folder = store.path.parent / "venv"
+    site = folder / f"lib/python{MINOR}/site-packages"
+    site.mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    with zipfile.ZipFile(make_wheel(store.wheels, files={"geo/__init__.py": b"", "geo/part/__init__.py": b"mine = 1\n"})) as archive:
+        archive.extractall(site)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["METADATA", "RECORD"])
+def test_environment_with_special_files(store, environment, name):
+    """Without a bound, the FIFO would stop the builder for good, and the link would fill the memory."""
+    info = environment / f"lib/python{MINOR}/site-packages/geo-1.0.dist-info"
+    (info / name).unlink()
+    os.mkfifo(info / name)
+    assert refused(store.extend("geo", "--venv", environment), name, "no link or special file")
+    (info / name).unlink()
+    (info / name).symlink_to("/dev/zero")
+    assert refused(store.extend("geo", "--venv", environment), name, "no link or special file")
+    (info / name).unlink()
+    with open(info / name, "wb") as file:
+        file.truncate(17 << 20)
+    assert refused(store.extend("geo", "--venv", environment), name, "at most 16 MiB")
+    assert store.left() == []
+
+
+@pytest.mark.parametrize("row, phrase", [
+    ("no\x1b[2Jsuch.py,,", "no\\x1b[2Jsuch.py"), ("x" * 200000 + ",,", "field larger than field limit"), ("./geo.py,,", "'..'"),
+    ("d/" * 5000 + "x.py,,", "at most 32 names"),
+], ids=["control", "field", "dot", "deep"])
+def test_environment_with_hostile_records(store, environment, row, phrase):
+    with open(environment / f"lib/python{MINOR}/site-packages/geo-1.0.dist-info/RECORD", "a", encoding="utf-8") as record:
+        record.write(row + "\n")
+    assert refused(store.extend("geo", "--venv", environment), phrase) and store.left() == []
+
+
+# ---- folders that another user changes meanwhile ----
+
+EXCHANGE = """
+import ctypes, os, sys
+one, other = map(os.fsencode, sys.argv[1:])
+libc = ctypes.CDLL(None)
+print("up", flush=True)
+while libc.renameat2(-100, one, -100, other, 2) == 0:   # RENAME_EXCHANGE
+    pass
+"""
+
+
+@contextlib.contextmanager
+def exchanged_all_the_time(one, other):
+    """While a process gives two files each other's name, over and over."""
+    with subprocess.Popen([sys.executable, "-c", EXCHANGE, one, other], stdout=subprocess.PIPE) as attack:
+        try:
+            assert attack.stdout.readline() == b"up\n"
+            yield
+        finally:
+            attack.kill()
+
+
+def walk_by_names(folder):
+    """What a walk reads that looks at each path before it opens it."""
+    texts = []
+    for path in folder.iterdir():
+        if stat.S_ISDIR(path.lstat().st_mode):
+            texts += [file.read_text() for file in path.iterdir()]
+    return texts
+
+
+def walk_by_descriptors(folder):
+    """What a walk reads that opens each folder once; None: it met the link."""
+    try:
+        with source.open_path(folder) as top, top.open("part") as part, part.open("__init__.py") as file:
+            return file.text(100)
+    except BuildError as error:
+        assert "no link or special file" in str(error) or os.strerror(errno.ELOOP) in str(error)
+        return None
+
+
+def exchange(one, other):
+    """Gives two files each other's name at once."""
+    assert ctypes.CDLL(None).renameat2(-100, os.fsencode(one), -100, os.fsencode(other), 2) == 0
+
+
+@pytest.fixture
+def secret(store):
+    """What the owner of a folder may not read, beside it."""
+    folder = store.path.parent / "secret"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("secret = 1\n")
+    return folder
+
+
+def test_folder_that_is_exchanged_for_a_link_is_read_as_it_was(environment, secret):
+    package = environment / f"lib/python{MINOR}/site-packages/geo"
+    trap = environment / "trap"
+    trap.symlink_to(secret)
+    assert (package / "part").is_dir() and not (package / "part").is_symlink()   # what a walk by names would ask
+    with source.open_path(package) as top, top.open("part") as part:
+        exchange(package / "part", trap)
+        assert "secret" in (package / "part/__init__.py").read_text()            # and what it would then read
+        with part.open("__init__.py") as file:
+            assert file.text(100) == "mine = 1\n"
+        for attempt in (lambda: top.open("part"), lambda: top.below(["part", "__init__.py"])):
+            with pytest.raises(BuildError, match="no link or special file"):
+                attempt()
+
+
+@pytest.mark.parametrize("way", ["module", "venv"])
+def test_layer_of_a_folder_that_changes_all_the_time(store, environment, secret, way):
+    package = environment / f"lib/python{MINOR}/site-packages/geo"
+    (environment / "trap").symlink_to(secret)
+    given = ["--module", package] if way == "module" else ["--venv", environment]
+    with exchanged_all_the_time(package / "part", environment / "trap"):
+        cells.wait_until("a walk by names reads the secret", lambda: "secret = 1\n" in walk_by_names(package))
+        cells.wait_until("a walk by descriptors reads the folder", lambda: walk_by_descriptors(package))
+        assert {walk_by_descriptors(package) for _ in range(1000)} <= {"mine = 1\n", None}
+        for number in range(2):
+            done = store.extend(f"geo{number}", *given)
+            assert done.returncode == 0 or refused(done), done
+    assert all("secret" not in path.read_text() for path in store.path.glob("layers/*/root/**/*.py"))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make another user's link")
+def test_links_of_other_users_on_the_way(store, secret):
+    link = store.path.parent / "mine"
+    link.symlink_to(secret)
+    done = store.extend("mine", "--module", link)
+    assert done.returncode == 0 and store.meta("mine")["modules"] == ["secret"], done
+    os.lchown(link, 1000, 1000)
+    assert refused(store.extend("other", "--module", link), "another user's link")
+    link.unlink()
+    link.symlink_to("mine")
+    assert refused(store.extend("other", "--module", link), "at most 40 links")
 
 
 @pytest.mark.parametrize("arguments, status", [
