@@ -3,8 +3,9 @@
  *
  * Below a directory `root`, a volume is TENANT/NAME/now, with its files in `data` and two numbers in `size`.
  * A commit fills TENANT/NAME/next, has it written to the disk, and exchanges both: whenever it is killed, the
- * volume is as before, or as after. Who has the volume holds a lock on TENANT/NAME; who makes or commits one
- * of the tenant's, a lock on TENANT, so that the quota holds for all of them together. Files are 0644 or, if
+ * volume is as before, or as after. Who has the volume, or removes it, holds a lock on TENANT/NAME. A lock on
+ * TENANT is held for the moments in which the tenant's volumes grow, that is while one is made and while both
+ * contents are exchanged, so that the quota holds for all of them together. Files are 0644 or, if
  * the program made them executable, 0755: what users may do with them is decided by who may enter `root`. */
 #ifndef HC_CELL_VOLUME_H
 #define HC_CELL_VOLUME_H
@@ -29,6 +30,7 @@ struct hc_volume {
     int tenant_fd, fd;         /* TENANT and TENANT/NAME, the lock is on `fd`; owned. -1: not open */
     char name[HC_VOLUME_NAME]; /* name of the volume */
     struct hc_volume_quota quota;
+    bool is_new; /* the volume was made when it was opened */
 };
 
 /* What is known of a volume. */
@@ -41,6 +43,9 @@ struct hc_volume_size {
 int hc_volume_open(struct hc_volume *v, int root, const char *tenant, const char *name,
                    const struct hc_volume_quota *quota, char path[HC_VOLUME_PATH], struct hc_error *err);
 void hc_volume_close(struct hc_volume *v); /* gives the lock back; may be called again */
+
+/* Close a volume whose job did not begin: if it was made for that job, and is empty, there is none again. */
+void hc_volume_undo(struct hc_volume *v);
 
 /* Put the content of the open directory `from`, which no process changes any more, in the place of the
  * volume's. All or nothing: -1 also if the quota does not suffice, or a file is of a kind that no volume
