@@ -1,11 +1,11 @@
 /* volume.h - named volumes: directories that are kept between the jobs of a tenant; each job gets a copy.
  *
  * Below a directory `root`, a volume is TENANT/NAME/now, with its files in `data` and two numbers in `size`.
- * A commit fills TENANT/NAME/next, has it written to the disk, and exchanges both: if it is killed, the
- * volume is either as before or as after the commit. A job that has the volume holds a lock on TENANT/NAME. A
- * process that makes or commits one of the tenant's volumes holds a lock on TENANT, so that the quota holds
- * for all of them together. Files have mode 0644 or, if the program made them executable, 0755; the
- * permissions of `root` decide which users reach them. */
+ * A commit fills TENANT/NAME/next, has it written to the disk, and exchanges both: whenever it is killed, the
+ * volume is as before, or as after. Who has the volume, or removes it, holds a lock on TENANT/NAME. A lock on
+ * TENANT is held for the moments in which the tenant's volumes grow, that is while one is made and while both
+ * contents are exchanged, so that the quota holds for all of them together. Files are 0644 or, if
+ * the program made them executable, 0755: what users may do with them is decided by who may enter `root`. */
 #ifndef HC_CELL_VOLUME_H
 #define HC_CELL_VOLUME_H
 
@@ -31,6 +31,7 @@ struct hc_volume {
     int tenant_fd, fd;            /* TENANT and TENANT/NAME, the lock is on `fd`; owned. -1: not open */
     char name[HC_VOLUME_NAME];    /* name of the volume */
     struct hc_volume_quota quota; /* quota of the tenant for all of its volumes */
+    bool is_new;                  /* the volume was made when it was opened */
 };
 
 /* The size of a volume's content. */
@@ -44,9 +45,12 @@ int hc_volume_open(struct hc_volume *v, int root, const char *tenant, const char
                    const struct hc_volume_quota *quota, char path[HC_VOLUME_PATH], struct hc_error *err);
 void hc_volume_close(struct hc_volume *v); /* gives the lock back; may be called again */
 
-/* Replace the volume's content by that of the open directory `from` (borrowed), which no process changes any
- * more. `size` gets the new size. All or nothing: -1 also if the quota does not suffice, or a file is of a
- * kind that no volume keeps (HC_EXIT_DATA); the volume is then as it was. */
+/* Close a volume whose job did not begin: if it was made for that job, and is empty, there is none again. */
+void hc_volume_undo(struct hc_volume *v);
+
+/* Put the content of the open directory `from`, which no process changes any more, in the place of the
+ * volume's. All or nothing: -1 also if the quota does not suffice, or a file is of a kind that no volume
+ * keeps (HC_EXIT_DATA); the volume is as it was then. */
 int hc_volume_commit(const struct hc_volume *v, int from, struct hc_deadline *until,
                      struct hc_volume_size *size, struct hc_error *err);
 

@@ -128,11 +128,15 @@ static int open_volumes(struct work *w, struct hc_error *err)
     return 0;
 }
 
-/* Lets other jobs have the volumes; before the end of this one is told. */
-static void close_volumes(struct work *w)
+/* Lets other jobs have the volumes; before the end of this one is told. A job that did not begin leaves no
+ * new ones. */
+static void close_volumes(struct work *w, bool begun)
 {
-    for (size_t i = 0; i < HC_MAX_DIRS; i++)
+    for (size_t i = 0; i < HC_MAX_DIRS; i++) {
+        if (!begun)
+            hc_volume_undo(&w->volumes[i]);
         hc_volume_close(&w->volumes[i]);
+    }
 }
 
 static void init_volumes(struct work *w)
@@ -348,7 +352,7 @@ static int serve_job(struct worker *me, struct hc_message *order, int fds[HC_RUN
     init_volumes(&w);
     if (prepare_job(me, &w, &answer.error) == 0)
         manifest = run_job(&w, &answer.outcome, &answer.error);
-    close_volumes(&w);
+    close_volumes(&w, manifest >= 0 && answer.outcome.status != HC_STATUS_LAUNCH_FAILED);
     unstage(&w);
     for (size_t i = 0; i < count; i++)
         hc_close_fd(&fds[i]);
@@ -388,7 +392,7 @@ static int serve_session(struct worker *me, struct hc_message *order, int fds[HC
         if (hc_session_talk(&talk, &answer.error) >= 0)
             answer.kind = HC_SAY_DONE;
     }
-    close_volumes(&w);
+    close_volumes(&w, answer.kind == HC_SAY_DONE);
     work_finish(&w);
     if (hc_remove_results(AT_FDCWD, me->stage, err) < 0)
         hc_warn("%s", err->text);

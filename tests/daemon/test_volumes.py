@@ -1,8 +1,11 @@
 """Volumes: directories of a tenant that hotcelld keeps between jobs."""
 
+import fcntl
 import os
 import signal
 import sys
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 
 import cells
@@ -207,6 +210,97 @@ def test_a_session_has_a_volume_for_all_of_its_runs(daemon):
     ended = daemon.request("DELETE", session)
     assert ended.status == 200, ended
     assert text(run(daemon, "print(open('a').read())")) == "one"
+
+
+@contextmanager
+def lock_of_tenant(d):
+    """As a process has it that makes or commits one of the tenant's volumes."""
+    fd = os.open(place(d).parent, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def test_no_removal_waits_for_the_tenants_other_volumes(daemon):
+    run(daemon, "open('a', 'w').write('one')")
+    with lock_of_tenant(daemon):
+        assert daemon.request("DELETE", "/v1/volumes/other").status == 404
+        assert daemon.request("DELETE", "/v1/volumes/v").status == 204
+    assert volumes(daemon) == {}
+
+
+def test_a_job_that_cannot_have_the_tenants_lock_ends(daemon):
+    run(daemon, "open('a', 'w').write('old')")
+    with lock_of_tenant(daemon):
+        ended = run(daemon, "open('a', 'w').write('new')")
+    assert ended["status"] == "ok" and "are being changed" in of(ended)["reason"], ended
+    assert text(run(daemon, "print(open('a').read())")) == "old"
+
+
+def wait_for_commit(d, name):
+    """Until a commit of this volume has filled `next`."""
+    cells.wait_until("a filled volume", lambda: (place(d).parent / name / "next" / "size").exists())
+
+
+def test_two_commits_at_once_keep_the_quota_together(daemon):
+    fill = "open('a', 'wb').write(b'x' * 700000)"
+    run(daemon, "", "one")
+    run(daemon, "", "two")
+    with ThreadPoolExecutor() as pool:
+        with lock_of_tenant(daemon):  # both find no other content, and wait
+            jobs = [pool.submit(run, daemon, fill, name) for name in ("one", "two")]
+            for name in ("one", "two"):
+                wait_for_commit(daemon, name)
+        ended = [of(job.result()) for job in jobs]
+    assert sorted(row["kept"] for row in ended) == [False, True], ended
+    refused, = (row for row in ended if not row["kept"])
+    assert "meanwhile" in refused["reason"] and "volume_bytes" in refused["reason"], refused
+    assert sorted(volumes(daemon).values()) == [(0, 0), (700000, 1)]
+
+
+def state_of(pid):
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+
+
+def test_no_job_waits_for_a_removal(base_tree):  # pylint: disable=unused-argument
+    """The first of two workers is stopped while it has a removal: the other gets the jobs."""
+    with daemons.Daemon(config={**CONFIG, "workers": 2}) as d, ThreadPoolExecutor() as pool:
+        first = d.named("worker")[0]
+        os.kill(first, signal.SIGSTOP)
+        try:
+            cells.wait_until("a stop", lambda: state_of(first) in "Tt")
+            removals = [pool.submit(d.request, "DELETE", f"/v1/volumes/v{i}") for i in range(2)]
+            ended, pending = wait(removals, cells.PATIENCE, FIRST_COMPLETED)
+            assert [each.result().status for each in ended] == [503], "one removal of a tenant at a time"
+            answers = [run(d, "print('not waited')", uid=uid) for uid in ((None, EVE) if cells.IS_ROOT else (None,))]
+            assert {text(answer) for answer in answers} == {"not waited"}
+            assert not any(each.done() for each in pending)
+        finally:
+            os.kill(first, signal.SIGCONT)
+        assert [each.result().status for each in pending] == [404]
+        assert d.end() == 0, d.log
+
+
+@pytest.mark.parametrize("places, why", [
+    (["/d", "/d/e"], "a place is in another"), (["/data", "/usr/data"], "the tree's own"), (["/tmp/" + "y" * 256], "a name in it is too long"),
+], ids=range(3))
+def test_a_refused_job_leaves_no_new_volumes(daemon, places, why):
+    run(daemon, "open('a', 'w').write('old')")
+    rows = [{"name": f"new{i}", "place": where} for i, where in enumerate(places)]
+    for path in ("/v1/jobs", "/v1/sessions"):
+        answer = daemon.send(path, daemon.spec({"volumes": [{"name": "v", "place": "/old"}, *rows], **({"code": "1"} if path == "/v1/jobs" else {})}))
+        assert answer.status == 422 and why in answer.json["detail"], answer
+        assert volumes(daemon) == {"v": (3, 1)}
+    assert sorted(os.listdir(place(daemon).parent)) == ["v"]
+
+
+def test_a_job_may_have_as_few_open_files_as_the_least_that_may_be_asked_for(daemon):
+    """Also where the cell is a copy of a zygote, which is prepared after the first job."""
+    few = [run(daemon, "print(1)", limits={"open_files": 32}) for _ in range(3)]
+    assert [text(each) for each in few] == ["1"] * 3
+    assert daemon.post({"code": "1", "limits": {"open_files": 31}}).status == 400
 
 
 def test_a_restart_keeps_volumes_and_a_crash_leaves_old_or_new(base_tree):  # pylint: disable=unused-argument

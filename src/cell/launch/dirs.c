@@ -123,6 +123,14 @@ static int check_policy(const struct hc_policy *policy, const struct hc_dir *dir
                       path, mode);
 }
 
+static bool has_long_name(const char *path)
+{
+    for (size_t len; *path; path += len + (path[len] == '/'))
+        if ((len = strcspn(path, "/")) > NAME_MAX)
+            return true;
+    return false;
+}
+
 /* A place must not cover the tree's own files: its first part may be no name in the tree, except /tmp. */
 static int check_place(const struct hc_launch *l, const char *place, struct hc_error *err)
 {
@@ -130,7 +138,7 @@ static int check_place(const struct hc_launch *l, const char *place, struct hc_e
     struct stat st;
     size_t len = strcspn(place + 1, "/");
     const char *bad = hc_dir_bad_place(place);
-    if (!bad && len > NAME_MAX)
+    if (!bad && has_long_name(place))
         bad = "a name in it is too long";
     if (bad)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%.200s: %s", place, bad);

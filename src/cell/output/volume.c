@@ -1,5 +1,6 @@
 #include "cell/volume.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/units.h"
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOW       "now"
@@ -24,6 +26,9 @@
 #define DATA      "data"
 #define SIZE      "size"
 #define DIRECTORY (O_RDONLY | O_DIRECTORY)
+
+#define LOCK_WAIT  10000 /* most ms for which the tenant's lock is waited for; it is held for moments */
+#define LOCK_PAUSE 5     /* ms between attempts to have it */
 
 /* ---- names and directories ---- */
 
@@ -58,7 +63,16 @@ static bool is_name(const char *name)
 
 static int lock_tenant(int fd, struct hc_error *err)
 {
-    return TEMP_FAILURE_RETRY(flock(fd, LOCK_EX)) < 0 ? hc_fail(err, errno, "lock the tenant's volumes") : 0;
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE * 1000000};
+    const int64_t until = hc_mono_ms() + LOCK_WAIT;
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return hc_fail(err, errno, "lock the tenant's volumes");
+        if (hc_mono_ms() > until)
+            return refuse(err, EBUSY, "the tenant's volumes are being changed: try again");
+        (void)nanosleep(&pause, NULL);
+    }
+    return 0;
 }
 
 static void unlock(int fd)
@@ -158,10 +172,23 @@ static int remove_next(int volume, struct hc_error *err)
     return hc_workspace_remove(volume, NEXT, err);
 }
 
+/* With the lock of the volume, whose directory is `fd`. */
+static int remove_locked(int tenant_fd, int fd, const char *name, struct hc_error *err)
+{
+    if (remove_next(fd, err) < 0)
+        return -1;
+    /* From here on there is no such volume, whenever this process is killed. */
+    if (renameat(fd, NOW, fd, NEXT) < 0 && errno != ENOENT)
+        return hc_fail(err, errno, "remove it");
+    if (remove_next(fd, err) < 0)
+        return -1;
+    return hc_workspace_remove(tenant_fd, name, err);
+}
+
 /* ---- beginning ---- */
 
-/* Gives a new volume its empty content, if the tenant may have one more. */
-static int begin_volume(const struct hc_volume *v, struct hc_error *err)
+/* With the tenant's lock: gives a new volume its empty content, if the tenant may have one more. */
+static int make_content(const struct hc_volume *v, struct hc_error *err)
 {
     struct others o = {.name = v->name};
     if (list_in(v->tenant_fd, add_other, &o) < 0)
@@ -176,17 +203,43 @@ static int begin_volume(const struct hc_volume *v, struct hc_error *err)
     return renameat(v->fd, NEXT, v->fd, NOW) < 0 ? hc_fail(err, errno, "make the volume") : 0;
 }
 
-/* With the tenant's lock: opens the volume's directory, takes its lock, and removes what a killed commit
- * left. */
+static int begin_volume(struct hc_volume *v, struct hc_error *err)
+{
+    int rc = lock_tenant(v->tenant_fd, err);
+    if (rc < 0)
+        return -1;
+    rc = make_content(v, err);
+    unlock(v->tenant_fd);
+    v->is_new = rc == 0;
+    return rc;
+}
+
+/* Whether the volume's open directory still has its name: who removes a volume takes both away while others
+ * may have the directory open already. */
+static bool has_name(int tenant_fd, int fd, const char *name)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && fstatat(tenant_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* Opens the volume's directory, and takes its lock. */
+static int lock_volume(struct hc_volume *v, struct hc_error *err)
+{
+    static const char busy[] = "another job or session has it: try again when that has ended";
+    v->fd = make_dir(v->tenant_fd, v->name, err);
+    if (v->fd < 0)
+        return err->sys == ENOENT ? refuse(err, EBUSY, busy) : -1; /* it is just being removed */
+    if (flock(v->fd, LOCK_EX | LOCK_NB) < 0 || !has_name(v->tenant_fd, v->fd, v->name))
+        return refuse(err, EBUSY, busy);
+    return 0;
+}
+
+/* Takes the volume, and removes what a killed commit left. */
 static int take_volume(struct hc_volume *v, struct hc_error *err)
 {
     struct hc_volume_size ignored;
-    v->fd = make_dir(v->tenant_fd, v->name, err);
-    if (v->fd < 0)
-        return -1;
-    if (flock(v->fd, LOCK_EX | LOCK_NB) < 0)
-        return refuse(err, EBUSY, "another job or session has it: try again when that has ended");
-    if (remove_next(v->fd, err) < 0)
+    if (lock_volume(v, err) < 0 || remove_next(v->fd, err) < 0)
         return -1;
     if (read_size(v->fd, &ignored, NULL) || begin_volume(v, err) == 0)
         return 0;
@@ -204,12 +257,7 @@ int hc_volume_open(struct hc_volume *v, int root, const char *tenant, const char
     (void)snprintf(v->name, sizeof v->name, "%s", name);
     (void)snprintf(path, HC_VOLUME_PATH, "%s/%s/" NOW "/" DATA, tenant, name);
     v->tenant_fd = make_dir(root, tenant, err);
-    int rc = v->tenant_fd < 0 ? -1 : lock_tenant(v->tenant_fd, err);
-    if (rc == 0) {
-        rc = take_volume(v, err);
-        unlock(v->tenant_fd);
-    }
-    if (rc == 0)
+    if (v->tenant_fd >= 0 && take_volume(v, err) == 0)
         return 0;
     hc_volume_close(v);
     return hc_ctx(err, "volume '%s'", name);
@@ -219,6 +267,15 @@ void hc_volume_close(struct hc_volume *v)
 {
     hc_close_fd(&v->fd); /* and with it the lock */
     hc_close_fd(&v->tenant_fd);
+}
+
+void hc_volume_undo(struct hc_volume *v)
+{
+    struct hc_volume_size size;
+    struct hc_error ignored;
+    if (v->is_new && read_size(v->fd, &size, NULL) && size.files == 0)
+        (void)remove_locked(v->tenant_fd, v->fd, v->name, &ignored);
+    hc_volume_close(v);
 }
 
 /* ---- committing ---- */
@@ -235,7 +292,8 @@ static int refuse_left_out(const struct hc_left_list *left, struct hc_error *err
                                          left->list[0].path, left->list[0].reason);
 }
 
-/* Copies the content into `data`, within what the tenant's other volumes leave of the quota. */
+/* Copies the content into `data`, within what the tenant's other volumes leave of the quota. That is read
+ * without the tenant's lock, so as not to copy in vain; it is checked again with it. */
 static int copy_content(const struct hc_volume *v, int from, int data, struct hc_deadline *until,
                         struct hc_volume_size *size, struct hc_error *err)
 {
@@ -276,19 +334,44 @@ static int prepare_next(const struct hc_volume *v, int from, struct hc_deadline 
     return syncfs(next) < 0 ? hc_fail(err, errno, "write the volume to the disk") : 0;
 }
 
+/* With the tenant's lock: no other volume of the tenant grows. */
+static int check_quota(const struct hc_volume *v, const struct hc_volume_size *size, struct hc_error *err)
+{
+    struct others o = {.name = v->name};
+    if (list_in(v->tenant_fd, add_other, &o) < 0)
+        return hc_fail(err, errno, "list the tenant's volumes");
+    const char *quota = size->bytes > left_of(v->quota.bytes, o.size.bytes)   ? "volume_bytes"
+                        : size->files > left_of(v->quota.files, o.size.files) ? "volume_files"
+                                                                              : NULL;
+    return quota ? hc_fail_as(err, HC_EXIT_DATA, 0,
+                              "another job has filled another of the tenant's volumes meanwhile (all of them "
+                              "together: quota %s)",
+                              quota)
+                 : 0;
+}
+
+/* Puts NEXT in the place of NOW. */
+static int exchange(const struct hc_volume *v, const struct hc_volume_size *size, struct hc_error *err)
+{
+    if (lock_tenant(v->tenant_fd, err) < 0)
+        return -1;
+    int rc = check_quota(v, size, err);
+    if (rc == 0 && renameat2(v->fd, NEXT, v->fd, NOW, RENAME_EXCHANGE) < 0)
+        rc = hc_fail(err, errno, "exchange the volume's content");
+    unlock(v->tenant_fd);
+    return rc;
+}
+
 int hc_volume_commit(const struct hc_volume *v, int from, struct hc_deadline *until,
                      struct hc_volume_size *size, struct hc_error *err)
 {
     struct hc_error ignored;
-    if (lock_tenant(v->tenant_fd, err) < 0)
-        return -1;
     int rc = prepare_next(v, from, until, size, err);
-    if (rc == 0 && renameat2(v->fd, NEXT, v->fd, NOW, RENAME_EXCHANGE) < 0)
-        rc = hc_fail(err, errno, "exchange the volume's content");
+    if (rc == 0)
+        rc = exchange(v, size, err);
     if (rc == 0)
         (void)fsync(v->fd);
     (void)remove_next(v->fd, &ignored); /* the old content, or what was not completed */
-    unlock(v->tenant_fd);
     return rc;
 }
 
@@ -301,21 +384,14 @@ static int remove_from(int tenant_fd, const char *name, struct hc_error *err)
         return refuse(err, ENOENT, "there is no such volume");
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return refuse(err, EBUSY, "a job or session has it: try again when that has ended");
-    if (remove_next(fd, err) < 0)
-        return -1;
-    /* From here on there is no such volume, whenever this process is killed. */
-    if (renameat(fd, NOW, fd, NEXT) < 0 && errno != ENOENT)
-        return hc_fail(err, errno, "remove it");
-    if (remove_next(fd, err) < 0)
-        return -1;
-    return hc_workspace_remove(tenant_fd, name, err);
+    if (!has_name(tenant_fd, fd, name))
+        return refuse(err, ENOENT, "there is no such volume");
+    return remove_locked(tenant_fd, fd, name, err);
 }
 
 int hc_volume_remove(int root, const char *tenant, const char *name, struct hc_error *err)
 {
     hc_autofd fd = is_name(tenant) && is_name(name) ? hc_walk_open(root, tenant, DIRECTORY) : -1;
-    int rc = fd < 0 ? refuse(err, ENOENT, "there is no such volume") : lock_tenant(fd, err);
-    if (rc == 0)
-        rc = remove_from(fd, name, err);
+    int rc = fd < 0 ? refuse(err, ENOENT, "there is no such volume") : remove_from(fd, name, err);
     return rc < 0 ? hc_ctx(err, "volume '%.64s'", name) : 0;
 }

@@ -419,7 +419,7 @@ static struct hc_dispatch_worker *idle_worker(struct hc_dispatch *d)
     struct hc_dispatch_worker *resting = NULL;
     for (size_t i = 0; i < d->worker_count; i++) {
         struct hc_dispatch_worker *w = &d->workers[i];
-        if (w->channel.fd < 0 || w->task)
+        if (w->channel.fd < 0 || w->task || w->removal)
             continue;
         if (!w->resting)
             return w;

@@ -19,20 +19,42 @@ static bool tell_worker(struct hc_dispatch_worker *w, struct hc_task *task, cons
     return true;
 }
 
-/* Tells a worker without a job, as one with a job would answer only at that job's end. */
-static bool tell_free_worker(struct hc_dispatch *d, struct hc_task *task, const char *name)
+/* Whether the tenant has a volume removed already: one at a time, as a worker with a removal gets no job. */
+static bool is_removing(const struct hc_dispatch *d, const struct hc_tenant *t)
 {
+    for (size_t i = 0; i < d->worker_count; i++)
+        if (d->workers[i].removal && d->workers[i].removal->queued.tenant == t)
+            return true;
+    return false;
+}
+
+/* A worker without a job, as one with a job would answer only at that job's end; one that does not rest, if
+ * there is one. NULL: none, or it is the last that could take a job, and others do removals. */
+static struct hc_dispatch_worker *free_worker(struct hc_dispatch *d)
+{
+    struct hc_dispatch_worker *found = NULL;
+    size_t idle = 0, removing = 0;
     for (size_t i = 0; i < d->worker_count; i++) {
         struct hc_dispatch_worker *w = &d->workers[i];
-        if (w->channel.fd >= 0 && !w->task && !w->removal && tell_worker(w, task, name))
-            return true;
+        removing += w->removal != NULL;
+        if (w->channel.fd < 0 || w->task || w->removal)
+            continue;
+        idle++;
+        if (!found || (found->resting && !w->resting))
+            found = w;
     }
-    return false;
+    return idle == 1 && removing ? NULL : found;
 }
 
 struct hc_task *hc_volume_remove_later(struct hc_dispatch *d, struct hc_tenant *t, const char *name,
                                        struct hc_problem *why)
 {
+    if (is_removing(d, t)) {
+        hc_problem_set(why, HC_PROBLEM_BUSY, "another of the tenant's volumes is being removed");
+        why->retry_after = BUSY_RETRY;
+        return NULL;
+    }
+    struct hc_dispatch_worker *w = free_worker(d);
     struct hc_task *task = hc_task_create(NULL, d, t, NULL);
     if (!task) {
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
@@ -41,9 +63,9 @@ struct hc_task *hc_volume_remove_later(struct hc_dispatch *d, struct hc_tenant *
     task->of_session = true; /* no job: it is in no table, and nobody cancels it */
     task->detached = true;
     task->state = HC_TASK_RUNNING;
-    if (!tell_free_worker(d, task, name)) {
+    if (!w || !tell_worker(w, task, name)) {
         hc_task_unref(task);
-        hc_problem_set(why, HC_PROBLEM_BUSY, "all workers run jobs, and none is free to remove a volume");
+        hc_problem_set(why, HC_PROBLEM_BUSY, "no worker is free to remove a volume");
         why->retry_after = BUSY_RETRY;
         return NULL;
     }
