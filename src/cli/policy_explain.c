@@ -131,7 +131,29 @@ static void explain_maxima(const struct hc_policy *p)
     cJSON_Delete(max);
 }
 
-/* Prints a value in a few words; of a list of objects, the first text of each. */
+/* Prints a row of a list of objects in a few words: its module, its name, or its lists of names; of a row
+ * with none of these, which members it has. */
+static void describe_row(const cJSON *row, struct hc_buf *out)
+{
+    const cJSON *member;
+    const char *module = hc_json_text_or(row, "module", NULL), *name = hc_json_text_or(row, "name", NULL);
+    if (module || name) {
+        (void)hc_buf_fmt(out, "%s%s%s", module ? module : "", module && name ? "." : "", name ? name : "");
+        return;
+    }
+    (void)hc_buf_str(out, "(");
+    cJSON_ArrayForEach(member, row)
+    {
+        (void)hc_buf_fmt(out, "%s%s", member == row->child ? "" : "; ", member->string);
+        if (cJSON_IsArray(member)) {
+            (void)hc_buf_str(out, ": ");
+            hc_join_names(out, member, 0);
+        }
+    }
+    (void)hc_buf_str(out, ")");
+}
+
+/* Prints a value in a few words. */
 static void describe(const cJSON *value, struct hc_buf *out)
 {
     const cJSON *item;
@@ -147,11 +169,8 @@ static void describe(const cJSON *value, struct hc_buf *out)
     } else if (cJSON_IsArray(value)) {
         cJSON_ArrayForEach(item, value)
         {
-            const char *first = cJSON_GetStringValue(item->child);
-            const char *name = hc_json_text_or(item, "name", NULL);
-            bool dotted = name && first && name != first;
-            (void)hc_buf_fmt(out, "%s%s%s%s", item == value->child ? "" : ", ", first ? first : "?",
-                             dotted ? "." : "", dotted ? name : "");
+            (void)hc_buf_str(out, item == value->child ? "" : ", ");
+            describe_row(item, out);
         }
     } else if (cJSON_IsObject(value)) {
         cJSON_ArrayForEach(item, value)(void)

@@ -232,7 +232,8 @@ static int cmd_prune(int argc, char **argv)
             return hc_report(&err);
     }
     if (p.count && !p.remove)
-        (void)puts("nothing was removed: 'hotcell tree prune --remove' removes what is unneeded");
+        (void)printf("nothing was removed: 'hotcell tree prune%s --remove' removes what is unneeded\n",
+                     previous ? " --previous" : "");
     return HC_EXIT_OK;
 }
 

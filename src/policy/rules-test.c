@@ -109,8 +109,12 @@ static void a_ladder_takes_the_place_of_one_interpreter(void **state)
               "{\"warm\":{\"each\":true,\"ladder\":[{\"imports\":[\"b\"]},{\"code\":\"3\"}]}}");
     effective(shelf, "one again", "{\"warm\":{\"each\":true,\"code\":\"4\"}}");
     effective(shelf, "none", "{\"warm\":{\"each\":true}}");
-    refused("{\"warm\": {\"ladder\": [], \"code\": \"1\"}}",
-            "p:1:25: warm.code: not beside warm.ladder, whose rows have their own");
+    refused("{\"warm\": {\"ladder\": [{}], \"code\": \"1\"}}",
+            "p:1:27: warm.code: not beside warm.ladder, whose rows have their own");
+    refused("{\"warm\": {\"ladder\": []}}",
+            "p:1:21: warm.ladder: expected at least one row, or null for no ladder");
+    refused("{\"warm\": {\"ladder+\": []}}",
+            "p:1:10: warm.ladder: expected at least one row, or null for no ladder");
     refused("{\"warm\": {\"ladder\": [{\"code\": 1}]}}",
             "p:1:31: ladder.code: expected a string, got a number");
 }

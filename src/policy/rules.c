@@ -388,6 +388,17 @@ static int set_key(cJSON *to, const struct hc_json *j, const char *section, cons
     return hc_fail(err, ENOMEM, "%s", section);
 }
 
+/* Refuses a ladder without rows, be it one that adds none to nothing. */
+static int check_ladder(const cJSON *to, const struct hc_json *j, const cJSON *section, struct hc_error *err)
+{
+    const cJSON *ladder = cJSON_GetObjectItemCaseSensitive(to, "ladder");
+    if (!cJSON_IsArray(ladder) || ladder->child)
+        return 0;
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(section, "ladder");
+    return hc_json_fail(j, node ? node : section, false, err,
+                        "warm.ladder: expected at least one row, or null for no ladder");
+}
+
 /* A ladder stands for warm.imports, warm.code and warm.sample: a policy that sets one of the two kinds does
  * not inherit the other. */
 static int settle_ladder(cJSON *to, const struct hc_json *j, const cJSON *section, struct hc_error *err)
@@ -423,7 +434,8 @@ int hc_rules_set(cJSON **rules, const struct hc_json *j, const cJSON *section, s
         if (set_key(to, j, section->string, node, err) < 0)
             return hc_exit_as(err, HC_EXIT_CONFIG);
     }
-    if (strcmp(section->string, "warm") == 0 && settle_ladder(to, j, section, err) < 0)
+    if (strcmp(section->string, "warm") == 0 &&
+        (settle_ladder(to, j, section, err) < 0 || check_ladder(to, j, section, err) < 0))
         return hc_exit_as(err, HC_EXIT_CONFIG);
     return 0;
 }

@@ -218,6 +218,15 @@ def test_numbers_that_json_does_not_know_stay_numbers(execute, make):
     assert make().extract_results_summary(results)["key_findings"] == ["summary_statistics.m: 1", "summary_statistics.far: inf"]
 
 
+def test_an_object_that_is_not_json_costs_other_numbers_nothing(execute):
+    outcome = execute("results['n'] = float('nan')\nresults['o'] = str\nresults['in'] = [np.float64('-inf'), {'o': object, 'p': (1, float('nan'))}]\n"
+                      "results['a'] = np.array([str, float('nan')], dtype=object)\nresults['c'] = 1j")
+    results = outcome["results"]
+    assert outcome["success"] and math.isnan(results["n"]) and results["o"] == "<class 'str'>", outcome
+    assert results["in"][0] == -math.inf and results["in"][1]["o"] == "<class 'object'>" and math.isnan(results["in"][1]["p"][1])
+    assert results["a"][0] == "<class 'str'>" and math.isnan(results["a"][1]) and results["c"] == "1j"
+
+
 @pytest.mark.parametrize(("code", "results"), [("del results", {}), ("results = 5", {}), ("results = {'mine': 1}", {"mine": 1}),
                                                ("results = {'long': 'x' * 1000000}", {"long": "x" * 1000000})])
 def test_results_that_are_another_object(execute, code, results):

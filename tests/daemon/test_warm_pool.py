@@ -1,5 +1,6 @@
 """The warm interpreters of a hotcelld: when they are replaced or end, and what is counted of them."""
 
+import json
 import os
 import re
 import signal
@@ -126,3 +127,14 @@ def test_tenants_share_an_interpreter_unless_the_operator_forbids_it(interpreter
         cells.wait_until("a cell for each", lambda: d.warm_counts()["warm_cells"] == 2)
         assert d.warm_counts()["warm_zygotes"] == count
         assert d.end() == 0
+
+
+def test_the_log_names_the_policy_whose_interpreter_cannot_be_made(tmp_path):
+    """Code that does not compile is noticed when an interpreter is wanted; jobs run in cold cells meanwhile."""
+    (tmp_path / "broken.json").write_text(json.dumps({"name": "broken", "extends": "default", "warm": {"ladder": [{"code": "x ="}]},
+                                                      "limits": {"max": daemons.WIDE}}))
+    with daemons.Daemon(config={"workers": 1}, env={"HOTCELL_POLICIES": str(tmp_path)}) as d:
+        assert [d.post({"code": "1", "policy": "broken"}).json["status"] for _ in range(2)] == ["ok"] * 2
+        d.wait_for_line("no warm cells for ")
+        d.wait_for_line(' under policy "broken": ')
+        assert d.post({"code": "1", "policy": "broken"}).json["status"] == "ok"

@@ -234,6 +234,14 @@ def test_explain_says_what_enforces_every_field(name):
             assert all(f"    {key} = " in block for key in members), section
 
 
+def test_explain_shows_what_is_in_rows_of_any_order():
+    text = policy("explain", write_policy(warm={"ladder": [{"code": "1"}, {"words": ["plot"], "imports": ["json", "re"]}]},
+                                          redact={"rules": [{"ignore_case": True, "pattern": "x", "replace": "y", "name": "mine"}]},
+                                          modules={"replace": [{"values": ["a"], "with": "refuse", "name": "system", "module": "os"}]}))
+    assert "    ladder = (code), (words: plot; imports: json, re)\n" in text
+    assert "    rules = mine\n" in text and "    replace = os.system\n" in text
+
+
 def test_explain_shows_the_kernels_side():
     none, loopback = policy("explain", "default"), policy("explain", write_policy(network="loopback"))
     assert "    EAFNOSUPPORT: the cell has no network; its channel is inherited\n        socket\n" in none

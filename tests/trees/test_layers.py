@@ -186,6 +186,24 @@ def test_daemon_gives_layers_by_policy_and_takes_a_new_one_while_it_runs(store):
         assert d.send("/v1/sessions", d.spec({"tree": "tiny+geo"})).status == 403
 
 
+def test_daemon_refuses_jobs_with_a_layer_that_is_removed_while_it_runs(store):
+    """Also where a warm interpreter has it."""
+    assert store.from_wheels("geo", make_wheel(store.wheels)).returncode == 0
+    policies = store.path.parent / "policies"
+    policies.mkdir()
+    (policies / "geo.json").write_text(json.dumps({"name": "geo", "extends": "default", **GEO, "limits": {"max": daemons.WIDE}}))
+    with daemons.Daemon(base=False, config={"workers": 1}, env={**store.env, "HOTCELL_POLICIES": str(policies)}) as d:
+        spec = {"code": "import geo; print(geo.area(2))", "tree": "tiny+geo", "policy": "geo"}
+        assert [d.post(spec).json["stdout"]["text"] for _ in range(3)] == ["12\n"] * 3
+        cells.wait_until("a warm interpreter", d.zygotes)
+        assert store.tree("remove", "+geo").returncode == 0
+        d.wait_for_line("layer '+geo' has been removed: no job is run in it")
+        answer = d.post(spec)
+        assert answer.status == 503 and "there is no layer 'geo'" in answer.json["detail"], answer
+        cells.wait_until("its warm interpreter ends", lambda: not d.zygotes())
+        assert d.post({"code": "print(1)", "tree": "tiny"}).json["status"] == "ok"
+
+
 def test_tenant_with_a_list_of_trees_names_them_with_their_layers(geo):
     policies = geo.path.parent / "policies"
     policies.mkdir()

@@ -197,10 +197,12 @@ static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const 
 
 /* ---- making cells ---- */
 
+/* `z` still holds its policy, which the log names. */
 static void note_failure(struct hc_warm *w, struct hc_warm_zygote *z, const char *tenant,
                          const struct hc_error *err)
 {
-    hc_info("no warm cells%s%s: %s", tenant[0] ? " for " : "", tenant, err->text);
+    hc_info("no warm cells%s%s under policy \"%s\": %s", tenant[0] ? " for " : "", tenant,
+            z->cached->policy.name, err->text);
     stop_zygote(w, z, &w->counts.zygotes_died);
     if (++z->failures >= FAILURES)
         z->not_before = hc_mono_ms() + PAUSE_MS;
@@ -349,10 +351,10 @@ static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cac
     z->cached = hc_policy_cache_hold(cached);
     if (hc_zygote_start(&z->zygote, &cached->policy, z->rung, &err) < 0) {
         z->zygote = NULL;
-        hc_policy_cache_drop(z->cached);
-        z->cached = NULL;
         w->counts.zygotes_failed++;
         note_failure(w, z, s->tenant, &err);
+        hc_policy_cache_drop(z->cached);
+        z->cached = NULL;
         return -1;
     }
     z->started = hc_mono_ms();

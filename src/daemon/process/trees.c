@@ -21,7 +21,8 @@ struct place {
     size_t next; /* number of the entry to check next */
     /* hc_stamps_sum at the last check; if the stamps differ now, a changed tree is checked again */
     char sum[HC_SHA256_HEX];
-    bool seen, unstamped_said; /* found in the store in this round; the log has said that it has no stamps */
+    bool seen, known;    /* found in the store in this round; and in a round before */
+    bool unstamped_said; /* the log has said that it has no stamps */
 };
 
 struct tree_checker {
@@ -47,12 +48,12 @@ static void note_changed(struct tree_checker *c, struct hc_tree_row *row, const 
         hc_warn("%s; until then no job is run in it", text);
 }
 
-static void note_right(struct tree_checker *c, struct hc_tree_row *row, const char *how)
+static void note_right(struct tree_checker *c, struct hc_tree_row *row)
 {
     row->changed = false;
     c->board->changed--;
     c->board->news++;
-    hc_info("tree '%s' %s: jobs are run in it", *row->name ? row->name : row->id, how);
+    hc_info("tree '%s' is as it was again: jobs are run in it", *row->name ? row->name : row->id);
 }
 
 /* Not the "" or "+" of what has no name. */
@@ -69,6 +70,30 @@ static void note_moved(struct tree_checker *c, const struct hc_tree_row *was, co
             "keep the "
             "old one",
             *was->name == HC_LAYER_SIGN ? "layer" : "tree", was->name, id, was->id);
+}
+
+/* Means the name of `row` another tree now, which has a row of its own? */
+static bool has_moved(const struct tree_checker *c, const struct hc_tree_row *row)
+{
+    for (size_t i = 0; i < HC_TREES_MOST; i++) {
+        const struct hc_tree_row *other = &c->board->rows[i];
+        if (other != row && other->id[0] && strcmp(other->name, row->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Tells of a tree that is no longer in the store under this name, and frees its row. */
+static void note_removed(struct tree_checker *c, struct hc_tree_row *row)
+{
+    if (row->changed)
+        c->board->changed--;
+    row->changed = false;
+    c->board->news++;
+    if (is_name(row->name) && !has_moved(c, row))
+        hc_info("%s '%s' has been removed: no job is run in it",
+                *row->name == HC_LAYER_SIGN ? "layer" : "tree", row->name);
+    row->id[0] = '\0';
 }
 
 /* Finds or makes the row of a tree. Each name of a tree has its own row, as messages name the tree by it. */
@@ -144,23 +169,24 @@ static void visit(void *ctx, const char *bare, const char *id, const char *path)
     if (rc < 0 && err.exit == HC_EXIT_UNAVAILABLE && !row->changed)
         note_changed(c, row, err.text);
     if (rc > 0 && row->changed)
-        note_right(c, row, "is as it was again");
+        note_right(c, row);
     if (rc < 0 && !*c->first.text)
         c->first = err;
     hc_tree_finish(&tree);
 }
 
-/* Frees the rows of trees that are no longer in the store. */
+/* Frees the rows of trees that are no longer in the store, and of those that could never be opened. */
 static void forget_unseen(struct tree_checker *c)
 {
     for (size_t i = 0; i < HC_TREES_MOST; i++) {
         struct hc_tree_row *row = &c->board->rows[i];
-        if (row->id[0] && !c->places[i].seen) {
-            if (row->changed)
-                note_right(c, row, "has been removed");
+        struct place *p = &c->places[i];
+        if (row->id[0] && !p->seen && (p->known || row->changed))
+            note_removed(c, row);
+        else if (!p->seen)
             row->id[0] = '\0';
-        }
-        c->places[i].seen = false;
+        p->known = p->seen;
+        p->seen = false;
     }
 }
 
@@ -254,7 +280,7 @@ bool hc_trees_still_means(const char *name, const char *const *ids, size_t count
     struct hc_tree tree;
     struct hc_error ignored;
     if (hc_tree_open(&tree, name, &ignored) < 0)
-        return true;
+        return false;
     bool same = count == tree.layer_count + 1 && strcmp(tree.id, ids[0]) == 0;
     for (size_t i = 0; same && i < tree.layer_count; i++)
         same = strcmp(tree.layers[i].id, ids[i + 1]) == 0;

@@ -49,8 +49,8 @@ _Noreturn void hc_trees_main(struct hc_trees *t, int64_t round_ms);
 /* The row of the tree or layer with this ID, if it was changed; else NULL. Makes no system call. */
 const struct hc_tree_row *hc_trees_find_changed(const struct hc_trees *t, const char *id);
 
-/* Does `name`, a tree with its layers, still mean these IDs: the tree's, then those of its layers? True if
- * the tree cannot be opened now. */
+/* Does `name`, a tree with its layers, still mean these IDs: the tree's, then those of its layers? False if
+ * one of them has been removed. */
 bool hc_trees_still_means(const char *name, const char *const *ids, size_t count);
 
 /* Check the tree of this name, as a policy has it, with its layers. HC_EXIT_UNAVAILABLE if one of them was

@@ -15,7 +15,7 @@ from .errors import DaemonLost, DaemonUnavailable, HotcellError, JobError, NotFo
 from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import Large, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Large, code_of, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Toolbox, Tools, failure_of, tools_by_name
 from .uploads import Body, forgotten, settled
@@ -60,7 +60,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
     spec = {
-        **plain, "code": code, "policy": policy, "tree": None if tree is None else path_of(tree, "tree"),
+        **plain, "code": None if code is None else code_of(code), "policy": policy, "tree": None if tree is None else path_of(tree, "tree"),
         "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None,
         "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs, large) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,

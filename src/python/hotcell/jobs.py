@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .daemon import checked, run_flow, spec_of
-from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, InputError, LaunchFailed, TamperedError, UsageError, named, without_place
+from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed, TamperedError, UsageError, named, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
-from .staging import Directory, Staging, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Directory, Staging, code_of, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
@@ -247,7 +247,7 @@ class _Job:
               env: Optional[Mapping[str, str]], dirs: Optional[Sequence[Directory]], **plain: Any) -> Dict[str, Any]:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
-        spec["code"] = code
+        spec["code"] = code_of(code)
         for name, value in (("policy", policy_argument(policy, self._staging)),
                             ("limits", limits_of(limits, timeout=timeout, memory=memory)),
                             ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),
@@ -312,9 +312,7 @@ def _check_command(staging: Staging, code: str, policy: Optional[Policy], tree: 
     command += [] if tree is None else ["--tree", path_of(tree, "tree")]
     for name in list_of(inputs, "inputs"):
         command += ["--input", f"{name}={staging.empty()}"]  # the check uses the name only
-    if not isinstance(code, str):
-        raise InputError(f"code: expected the program's source as a string, got {type(code).__name__}")
-    return [*command, "-"], code.encode("utf-8", "surrogatepass")
+    return [*command, "-"], code_of(code).encode("utf-8", "surrogatepass")
 
 
 def check_result(ended: Completed) -> Check:

@@ -21,7 +21,7 @@ from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
-from .staging import Directory, Staging, contents, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Directory, Staging, code_of, contents, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .turns import Turn
@@ -584,7 +584,7 @@ def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optio
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
             "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
     given = {} if input is None else {"stdin": stdin_of(input)}
-    return {"code": code, **given, **{name: value for name, value in rest.items() if value}}
+    return {"code": code_of(code), **given, **{name: value for name, value in rest.items() if value}}
 
 
 def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Dict[str, Any]]:

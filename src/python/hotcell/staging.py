@@ -75,6 +75,13 @@ def path_of(value: object, what: str) -> str:
         raise InputError(f"{what}: expected a name or a path, got {type(value).__name__}") from error
 
 
+def code_of(value: object) -> str:
+    """A program. InputError for what is no str."""
+    if isinstance(value, str):
+        return value
+    raise InputError(f"code: expected str, got {type(value).__name__}")
+
+
 def limits_of(limits: object, **short: Any) -> Dict[str, Any]:
     """The members of a policy's "limits": those of `limits`, and those of `short`, which have arguments of their own."""
     return {**mapping_of(limits, "limits"), **{name: value for name, value in short.items() if value is not None}}

@@ -13,13 +13,14 @@ class NotJson(ValueError):
     pass
 
 
-def collect(space, wanted, output, room):
-    """Returns {name: entry of the manifest} for `wanted`, [{"name", "format"}]; at most `room` bytes of JSON in all."""
+def collect(space, wanted, output, room, texts):
+    """Returns {name: entry of the manifest} for `wanted`, [{"name", "format"}]; at most `room` bytes of JSON in all. In the variable
+    named `texts` (None: in none), objects that cannot be carried become text, as in `results`."""
     room //= len(wanted)
     found = {}
     for row in wanted:
         try:
-            found[row["name"]] = one(space, row["format"], Place(output, row["name"], room))
+            found[row["name"]] = one(space, row["format"], Place(output, row["name"], room, row["name"] == texts))
         except TimeoutError as error:
             found[row["name"]] = {"error": describe(error)}
             break
@@ -57,9 +58,10 @@ def type_name(value):
 class Place:
     """The place for one variable: the manifest, or a file of its name."""
 
-    def __init__(self, output, name, room):
+    def __init__(self, output, name, room, text_for_others):
         self.output = output
         self.name = name
+        self.text_for_others = text_for_others
         self.room = min(room, INLINE)
 
     def file(self, suffix, mime, write, mode="wb"):
@@ -126,7 +128,7 @@ def as_jsonl(value, place):
 
 def as_exact(value, place):
     """The value as itself, for the Python package (values.py). Only values that are like JSON, such as an OrderedDict, may be
-    of a class that is not carried."""
+    of a class that is not carried, and where objects become text, all values."""
     if is_a(value, "numpy", "ndarray") and type(value) is sys.modules["numpy"].ndarray and not value.dtype.hasobject:
         return as_npy(value, place)
     encoder = part("values", "Packed")()
@@ -136,6 +138,9 @@ def as_exact(value, place):
         reference = getattr(type(value), "_hotcell_reference", None)
         if reference is not None:
             return place.json(reference.__get__(value), STANDIN)
+        if place.text_for_others:
+            place.text_for_others = False
+            return as_exact(Carried().convert(value, 0), place)
         if is_a(value, "pandas", "DataFrame", "Series", "Index") or is_a(value, "numpy", "ndarray"):
             raise
         return as_json(value, place)
@@ -236,6 +241,23 @@ class Plain:
         if is_a(key, "datetime", "date"):
             return key.isoformat()
         return shown(key)
+
+
+class Carried(Plain):
+    """As Plain with text for others, but what can be carried stays as it is, NaN among it."""
+
+    def __init__(self):
+        super().__init__(text_for_others=True)
+
+    def convert(self, value, depth):
+        return float.__float__(value) if isinstance(value, float) else super().convert(value, depth)
+
+    def of_library(self, value, depth):
+        try:
+            part("values", "Packed")().encode(value, depth)
+        except TypeError:
+            return super().of_library(value, depth)
+        return value
 
 
 def is_unicode(text):

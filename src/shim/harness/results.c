@@ -52,9 +52,10 @@ static void keep_returned(const struct hc_handover_job *job, PyObject *space, st
 {
     if (!job->returns || !job->returns->child)
         return;
+    const char *texts = hc_rules_bool(job->rules, "prelude", "results", false) ? "results" : NULL;
     hc_autopy *rows = hc_py_from_json(job->returns);
-    hc_autopy *returned = rows ? hc_frozen_call("return", "collect", "(OOsn)", space, rows, OUTPUT,
-                                                (Py_ssize_t)hc_report_room(report))
+    hc_autopy *returned = rows ? hc_frozen_call("return", "collect", "(OOsnz)", space, rows, OUTPUT,
+                                                (Py_ssize_t)hc_report_room(report), texts)
                                : NULL;
     if (returned)
         hc_report_returned(report, returned);
