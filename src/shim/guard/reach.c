@@ -330,7 +330,7 @@ int hc_reach_set_unguarded(PyObject *object, PyObject *name, PyObject *value)
 static bool module_of_file(const char *file, char *out, size_t size)
 {
     static const char *const roots[] = {"/dist-packages/", "/site-packages/", "/lib-dynload/", "/python3.",
-                                        HC_LAYERS_PLACE "/"};
+                                        (HC_LAYERS_PLACE "/")};
     const char *at = NULL;
     for (size_t i = 0; !at && i < sizeof roots / sizeof *roots; i++)
         at = strstr(file, roots[i]) ? strstr(file, roots[i]) + strlen(roots[i]) : NULL;
