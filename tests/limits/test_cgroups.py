@@ -558,9 +558,9 @@ def test_a_tenants_cells_share_one_weight_and_nothing_is_left_of_them(place, ten
     assert weight == "300" and int(bound) > 0
     for _ in range(3):  # the last in a cell that has waited
         assert tenants.post("print(1)").json["limits"]["enforced_by"]["memory"] == "cgroup"
-    cells.wait_until("a cell waits", lambda: [name.split("-")[1] for name in leaves(inside)] == ["warm"])
+    cells.wait_until("a cell waits", lambda: [name.split("-")[2] for name in leaves(inside)] == ["warm"])
     # The interpreter, which makes the cells of other tenants too, is in the place for all.
-    assert sorted(name.split("-")[1] for name in leaves(place)) == ["tenant", "zygote"]
+    assert sorted(name.split("-")[2] for name in leaves(place)) == ["heavy", "zygote"]
     assert tenants.end() == 0
     assert leaves(place) == []
 
