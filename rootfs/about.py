@@ -211,7 +211,7 @@ def main(arguments):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except (OSError, ValueError) as error:
-        say(": ".join(str(part) for part in (getattr(error, "filename", None), getattr(error, "strerror", None) or error) if part))
+        say(errors.sentence(error))
         return BAD_INPUT
 
 

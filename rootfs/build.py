@@ -24,7 +24,6 @@ status is 64 for a wrong call, 65 for a recipe or interpreter that does not fit,
 70 for a failure of the builder. What is left in DIR is then worthless.
 """
 
-import argparse
 import glob
 import json
 import os
@@ -48,7 +47,7 @@ from errors import BAD_INPUT, INTERNAL, UNAVAILABLE, BuildError  # noqa: E402
 from libraries import Libraries  # noqa: E402
 from staging import Tree, matcher  # noqa: E402
 
-USAGE = 64
+PROGRAM = "tree build"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
 MATPLOTLIB_CACHE = "usr/share/hotcell/matplotlib"
 MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input", "usr/lib/layers")
@@ -77,7 +76,7 @@ sys.exit("\\n".join(failed) or 0)
 
 def say(text):
     """Prints one line for each stage of the build."""
-    errors.say("tree build", text)
+    errors.say(PROGRAM, text)
 
 
 class Build:
@@ -274,14 +273,8 @@ def _last_line(text):
     return (text.strip().splitlines() or ["no message"])[-1]
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        say(f"{message} (see --help)")
-        sys.exit(USAGE)
-
-
 def _options(arguments):
-    parser = _Parser(prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = errors.Parser(PROGRAM, prog="build.py", description=__doc__)
     parser.add_argument("--recipe", required=True, metavar="FILE", help="the recipe")
     parser.add_argument("--staging", required=True, metavar="DIR", help="a fresh folder to fill")
     parser.add_argument("--python", metavar="PATH", help="the interpreter whose distributions are taken")
@@ -292,18 +285,7 @@ def _options(arguments):
 def main(arguments=None):
     """Builds a tree; an error becomes one line and an exit status."""
     os.umask(0o022)
-    try:
-        Build(_options(arguments)).run()
-    except BuildError as error:
-        say(error)
-        return error.status
-    except KeyboardInterrupt:
-        say("interrupted")
-        return INTERNAL
-    except OSError as error:
-        say(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
-        return INTERNAL
-    return 0
+    return errors.status_of(PROGRAM, lambda: Build(_options(arguments)).run())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ refused, as is a wheel that requires what neither the requirements nor the tree 
 build.py. What is left in DIR after a failure is worthless.
 """
 
-import argparse
 import csv
 import json
 import os
@@ -32,9 +31,9 @@ import requirements  # noqa: E402
 import source  # noqa: E402
 import wheel  # noqa: E402
 from distributions import INSTALLER_FILES  # noqa: E402
-from errors import BAD_INPUT, INTERNAL, BuildError  # noqa: E402
+from errors import BAD_INPUT, BuildError  # noqa: E402
 
-USAGE = 64
+PROGRAM = "tree extend"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
 INSTALLERS = {"pip", "setuptools", "wheel"}  # of each environment, for those who install; a cell cannot
 MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|(?:\.[A-Za-z0-9_-]+)*\.so)?", re.ASCII)
@@ -42,7 +41,7 @@ MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|(?:\.[A-Za-z0-9_-]+)*\.so)?", re.ASC
 
 def say(text):
     """Prints one line for the user."""
-    errors.say("tree extend", text)
+    errors.say(PROGRAM, text)
 
 
 def module_of(entry):
@@ -282,14 +281,8 @@ class Layer:
             target.write("\n")
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        say(f"{message} (see --help)")
-        sys.exit(USAGE)
-
-
 def _options(arguments):
-    parser = _Parser(prog="extend.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = errors.Parser(PROGRAM, prog="extend.py", description=__doc__)
     parser.add_argument("--staging", required=True, metavar="DIR", help="a fresh folder to fill")
     parser.add_argument("--base", required=True, metavar="NAME", help="the tree that is extended")
     parser.add_argument("--base-id", required=True, metavar="ID", help="its ID")
@@ -304,19 +297,7 @@ def _options(arguments):
 def main(arguments=None):
     """Makes a layer; an error becomes one line and an exit status."""
     os.umask(0o022)
-    try:
-        Layer(_options(arguments)).run()
-    except BuildError as error:
-        say(error)
-        return error.status
-    except KeyboardInterrupt:
-        say("interrupted")
-        return INTERNAL
-    except (OSError, UnicodeDecodeError) as error:
-        parts = (getattr(error, "filename", None), getattr(error, "strerror", None) or error)
-        say(": ".join(str(part) for part in parts if part))
-        return BAD_INPUT if isinstance(error, (FileNotFoundError, UnicodeDecodeError)) else INTERNAL
-    return 0
+    return errors.status_of(PROGRAM, lambda: Layer(_options(arguments)).run(), (FileNotFoundError, UnicodeDecodeError))
 
 
 if __name__ == "__main__":

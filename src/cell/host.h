@@ -16,7 +16,7 @@ const char *hc_host_level_name(enum hc_host_level level); /* "ok", "note", "fail
 struct hc_host_row {
     const char *name;         /* name of the check; static */
     enum hc_host_level level; /* result of the check */
-    char detail[1024];        /* what the check has found, one line */
+    char detail[1024];        /* the check's finding in one line */
     const char *cost;         /* what cells lack if the check does not pass; static; empty if ok */
     char mend[1024];          /* the remedy; empty if ok, or if there is none */
 };

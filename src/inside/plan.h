@@ -42,7 +42,7 @@ struct hc_source {
 struct hc_dir_source {
     struct hc_source from; /* the directory on the host; owned */
     const char *place;     /* absolute path in the cell; borrowed */
-    enum hc_dir_mode mode; /* what the program may do with it */
+    enum hc_dir_mode mode; /* the program's access to the directory */
 };
 
 struct hc_plan {

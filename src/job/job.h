@@ -53,7 +53,7 @@ struct hc_dir {
     char *place; /* absolute path in the cell (hc_dir_bad_place); owned; NULL: the same path as on the host */
     char *volume; /* name of the tenant's volume that it is a copy of; `host` is "" until a worker has opened
                      the volume; owned; NULL: it is no volume */
-    enum hc_dir_mode mode; /* what the program may do with it */
+    enum hc_dir_mode mode; /* the program's access to the directory */
 };
 /* Commands that take options of a job (hc_job_option.commands); HC_OF_SERVE is `hotcell mcp`. */
 enum { HC_OF_RUN = 1, HC_OF_CHECK = 2, HC_OF_SESSION = 4, HC_OF_SERVE = 8, HC_OF_BATCH = 16 };

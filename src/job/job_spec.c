@@ -133,6 +133,22 @@ static bool text_of(const cJSON *entry, const char *name, const char **out)
     return !member || *out;
 }
 
+/* Parses each member of a list of objects. */
+static int parse_each(struct spec *s, const cJSON *node,
+                      int (*parse)(struct spec *s, const cJSON *entry, struct hc_error *err),
+                      struct hc_error *err)
+{
+    if (!cJSON_IsArray(node))
+        return wrong_type(s, node, "a list of objects", err);
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, node)
+    {
+        if (parse(s, entry, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int parse_dir(struct spec *s, const cJSON *entry, struct hc_error *err)
 {
     const char *host, *place, *mode;
@@ -153,15 +169,7 @@ static int parse_dir(struct spec *s, const cJSON *entry, struct hc_error *err)
 
 static int parse_dirs(struct spec *s, const cJSON *node, struct hc_error *err)
 {
-    if (!cJSON_IsArray(node))
-        return wrong_type(s, node, "a list of objects", err);
-    const cJSON *entry;
-    cJSON_ArrayForEach(entry, node)
-    {
-        if (parse_dir(s, entry, err) < 0)
-            return -1;
-    }
-    return 0;
+    return parse_each(s, node, parse_dir, err);
 }
 
 static int parse_volume(struct spec *s, const cJSON *entry, struct hc_error *err)
@@ -177,15 +185,7 @@ static int parse_volume(struct spec *s, const cJSON *entry, struct hc_error *err
 
 static int parse_volumes(struct spec *s, const cJSON *node, struct hc_error *err)
 {
-    if (!cJSON_IsArray(node))
-        return wrong_type(s, node, "a list of objects", err);
-    const cJSON *entry;
-    cJSON_ArrayForEach(entry, node)
-    {
-        if (parse_volume(s, entry, err) < 0)
-            return -1;
-    }
-    return 0;
+    return parse_each(s, node, parse_volume, err);
 }
 
 static int parse_vars(struct spec *s, const cJSON *node, struct hc_error *err)

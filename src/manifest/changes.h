@@ -27,7 +27,7 @@ enum hc_change_kind { HC_ADDED, HC_CHANGED, HC_REMOVED, HC_MODE, HC_CHANGE_KINDS
 
 struct hc_change {
     char *path;                 /* path of the entry, relative to the directory, raw bytes; owned */
-    enum hc_change_kind change; /* what happened to the entry */
+    enum hc_change_kind change; /* kind of the entry's change */
     /* The entry before and after the change; of an added entry only `now` is set, of a removed one only
      * `was`. */
     struct hc_entry_state was, now;

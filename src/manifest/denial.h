@@ -32,7 +32,7 @@ struct hc_denial {
 #define HC_DENIAL_TEXT(member, bytes, ...) char member[bytes];
 #include "manifest/denial.def"
     int line;      /* line of the program, from 1; 0: unknown */
-    int64_t count; /* how many times the action was refused */
+    int64_t count; /* number of times that the action was refused */
 };
 
 /* The denials of a job, or of a session's run. A zero-initialised list is empty. */

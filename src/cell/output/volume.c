@@ -265,7 +265,7 @@ int hc_volume_open(struct hc_volume *v, int root, const char *tenant, const char
 
 void hc_volume_close(struct hc_volume *v)
 {
-    hc_close_fd(&v->fd); /* and with it the lock */
+    hc_close_fd(&v->fd); /* gives the volume's lock back, too */
     hc_close_fd(&v->tenant_fd);
 }
 
@@ -299,7 +299,7 @@ static int copy_content(const struct hc_volume *v, int from, int data, struct hc
 {
     struct others o = {.name = v->name};
     struct hc_originals of = {0};
-    struct hc_changes *left = calloc(1, sizeof *left); /* for its list */
+    struct hc_changes *left = calloc(1, sizeof *left); /* only its list of what is left out is used */
     if (!left)
         return hc_fail(err, ENOMEM, "commit");
     struct hc_copying c = {.from_fd = from, .to_fd = data, .plain_modes = true, .until = until, .of = &of};

@@ -28,9 +28,9 @@ struct hc_shelf {
     /* Directory of the entries; of the names, links to entries; of links to the entries that names had
      * before. */
     const char *entries, *names, *previous;
-    const char *what; /* what an entry is, for messages */
+    const char *what; /* word for an entry in messages: "tree", "layer" */
 };
-extern const struct hc_shelf hc_shelves[]; /* by enum hc_tree_kind */
+extern const struct hc_shelf hc_shelves[]; /* indexed by enum hc_tree_kind */
 
 /* Write the path STATE/DIR/NAME into `out`, or STATE/DIR if `name` is empty. */
 int hc_shelf_path(char out[PATH_MAX], const char *state, const char *dir, const char *name,

@@ -29,7 +29,7 @@
 
 struct hc_zygote {
     struct hc_launch l;      /* the zygote as a cell */
-    struct hc_run run;       /* how it is launched */
+    struct hc_run run;       /* parameters of its launch */
     struct hc_policy policy; /* the borrowed policy, but for its rules, which are the rung's and owned */
     struct hc_job job;       /* without code; needed for the handover */
     struct hc_manifest m;    /* gets the evidence of its layers; not printed */

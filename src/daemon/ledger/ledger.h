@@ -45,7 +45,7 @@ struct hc_ledger_job {
     size_t manifest_len;                 /* bytes of `manifest` */
     int64_t attempts;                    /* how many times it was started */
     int64_t accepted, started, finished; /* times of these events, in ms since 1970; 0: not yet */
-    struct hc_usage used;                /* what the job used; 0 before the end */
+    struct hc_usage used;                /* the job's use of resources; 0 before its end */
 };
 
 /* The state of the job as clients see it. */

@@ -29,7 +29,7 @@ struct tree_checker {
     struct hc_tree_board *board;        /* mapped for writing; owned; NULL: not mapped */
     struct place places[HC_TREES_MOST]; /* place i belongs to row i of the board */
     int64_t round_ms;                   /* ms in which each entry is checked once; 0: all entries at once */
-    enum hc_tree_kind kind;             /* what is being looked at */
+    enum hc_tree_kind kind;             /* kind of the entry that is being looked at */
     struct hc_error first;              /* the first error that was met; empty: none */
 };
 

@@ -38,7 +38,7 @@ struct hc_dispatch {
     struct hc_queue *queue;     /* jobs that wait; owned */
     struct hc_tasks tasks;      /* jobs that have not ended, or could not be written into the ledger */
     struct hc_request_memory request_memory; /* memory that the requests of all tenants use */
-    struct hc_counters counters;             /* what was counted since the front began */
+    struct hc_counters counters;             /* counts since the front began */
     struct hc_dispatch_worker *workers;      /* HC_MAX_WORKERS entries that never move; owned */
     size_t worker_count;                     /* used entries of `workers` */
     struct hc_dispatch_policy policies[HC_DISPATCH_POLICIES]; /* policies that requests have named so far */
