@@ -5,7 +5,8 @@
 `hotcell tree build` runs this, then hashes what it finds in DIR/root and moves it into its store; DIR/meta.json says
 what it is. DIR/root holds an interpreter's standard library, the distributions that the recipe names with what they
 require, the shared libraries that all of these need, fonts, time zones, the few files of /etc that libc reads, and
-nothing else: no program but the ELF interpreter, no shell, no tests, no installer. The stages, in order:
+nothing else: no program but the ELF interpreter and those that the recipe names, no tests, no installer. The stages,
+in order:
 
  1. read the recipe (recipe.py) and ask the interpreters what they are (interpreter.py). The standard library is
     always that of the interpreter running this builder, which hotcell embeds; the distributions are those that
@@ -19,7 +20,7 @@ nothing else: no program but the ELF interpreter, no shell, no tests, no install
  6. check: no link leaves the tree, and the modules that the recipe names import from it.
 
 The same packages give the same bytes: nothing in a tree depends on the time, the staging folder, or the hash seed.
-Directories have mode 0755, files 0644, the ELF interpreter 0755. On failure one line says what was expected; the exit
+Directories have mode 0755, files 0644, the ELF interpreter and programs 0755. On failure one line says what was expected; the exit
 status is 64 for a wrong call, 65 for a recipe or interpreter that does not fit, 69 for something missing on this host,
 70 for a failure of the builder. What is left in DIR is then worthless.
 """
@@ -51,6 +52,7 @@ PROGRAM = "tree build"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
 MATPLOTLIB_CACHE = "usr/share/hotcell/matplotlib"
 MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input", "usr/lib/layers")
+PROGRAMS = "/usr/bin:/bin"  # where the host's programs are
 DEVICES = ("null", "zero", "full", "random", "urandom")
 ETC = {
     "passwd": "guest:x:1000:1000:guest:/tmp:/\n",
@@ -104,6 +106,7 @@ class Build:
         self.copy_stdlib()
         self.copy_distributions()
         self.copy_files()
+        self.copy_programs()
         self.settle_links()
         self.copy_libraries()
         self.write_etc()
@@ -160,6 +163,20 @@ class Build:
         for path in sorted({*required, *optional}):
             if os.path.lexists(path):
                 self.tree.copy(path, path.lstrip("/"))
+
+    def copy_programs(self):
+        """The programs that commands in a cell may be. A copy is no set-user-ID file, whatever the host's is."""
+        if not self.recipe.programs:
+            return
+        self.tree.link("bin", "usr/bin")
+        for name in sorted(self.recipe.programs):
+            # The interpreter of the tree is a program, too, under the name that people call it by.
+            host = self.embedded.executable if name == "python3" else shutil.which(name, path=PROGRAMS)
+            if host is None:
+                raise BuildError(UNAVAILABLE, f"{name}: not on this host: install the package that has this program "
+                                              "(apt-file search bin/NAME tells)")
+            self.tree.copy_file(host, f"usr/bin/{name}", mode=0o755)
+        say(f"{len(self.recipe.programs)} programs")
 
     def settle_links(self):
         """Turns symbolic links into links inside the tree, or into copies."""

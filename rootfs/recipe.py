@@ -13,6 +13,7 @@ from errors import BAD_INPUT, BuildError
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 ABSOLUTE = re.compile(r"/(usr|etc)(/[^/]+)+")
+PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 DEBIAN_KEYS = ("package", "requires", "files")
 
@@ -29,6 +30,7 @@ class Recipe:
     exclude: list = field(default_factory=list)          # globs, relative to dist-packages, or "/" and to the tree
     files: list = field(default_factory=list)            # host files and directories that must be there
     optional_files: list = field(default_factory=list)   # the same, skipped when missing
+    programs: list = field(default_factory=list)         # names of programs, which commands in a cell may be
     fonts: list = field(default_factory=list)            # globs of font files, skipped when missing
     imports: list = field(default_factory=list)          # modules that must import from the finished tree
 
@@ -47,6 +49,10 @@ def _paths(value):
 
 def _modules(value):
     return _strings(value) and all(MODULE.fullmatch(item) for item in value)
+
+
+def _programs(value):
+    return _strings(value) and all(PROGRAM.fullmatch(item) for item in value)
 
 
 def _debian(value):
@@ -71,10 +77,11 @@ KEYS = {
     "exclude": (_strings, "a list of globs"),
     "files": (_paths, "a list of absolute paths below /usr or /etc"),
     "optional_files": (_paths, "a list of absolute paths below /usr or /etc"),
+    "programs": (_programs, "a list of names of programs"),
     "fonts": (_paths, "a list of absolute globs below /usr or /etc"),
     "imports": (_modules, "a list of module names"),
 }
-MERGED_LISTS = ("distributions", "stdlib_exclude", "exclude", "files", "optional_files", "fonts", "imports")
+MERGED_LISTS = ("distributions", "stdlib_exclude", "exclude", "files", "optional_files", "programs", "fonts", "imports")
 
 
 def load(path):

@@ -173,6 +173,13 @@ def scientific():
     return cells.tree_path("scientific")
 
 
+@pytest.fixture(scope="session")
+def shell_tree():
+    """The tree shell, built if it is missing: that takes five seconds."""
+    cells.build_tree("shell")
+    return cells.tree_path("shell")
+
+
 @pytest.fixture(params=["root", "ordinary"])
 def user(request, base_tree):
     """Whom hotcell is started as: both ways of making a cell."""

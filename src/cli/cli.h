@@ -17,6 +17,7 @@ struct hc_command {
 
 /* The commands. Each returns the exit status, and has printed what went wrong. */
 int hc_cmd_run(int argc, char **argv);
+int hc_cmd_exec(int argc, char **argv);
 int hc_cmd_check(int argc, char **argv);
 int hc_cmd_session(int argc, char **argv);
 int hc_cmd_replay(int argc, char **argv);

@@ -14,6 +14,7 @@
 
 static const struct hc_command commands[] = {
     {"run", "run a Python program in a cell", hc_cmd_run},
+    {"exec", "execute a program of the tree in a cell", hc_cmd_exec},
     {"check", "say what a policy refuses in a program", hc_cmd_check},
     {"session", "run programs one after another in a cell that keeps its state", hc_cmd_session},
     {"batch", "run many programs, one a line", hc_cmd_batch},

@@ -59,34 +59,36 @@ enum {
     OPT_ROWS /* the first row of hc_options; the others follow, then those of hc_job_options */
 };
 
-#define OF_ALL (HC_OF_RUN | HC_OF_CHECK | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH)
+#define OF_ALL (HC_OF_RUN | HC_OF_EXEC | HC_OF_CHECK | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH)
 
 static const struct {
     struct option option;
     int of;
 } own_options[] = {
     {{"help", no_argument, NULL, OPT_HELP}, OF_ALL},
-    {{"output", required_argument, NULL, OPT_OUTPUT}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
+    {{"output", required_argument, NULL, OPT_OUTPUT},
+     HC_OF_RUN | HC_OF_EXEC | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
     {{"policy", required_argument, NULL, OPT_POLICY}, OF_ALL},
     {{"input", required_argument, NULL, OPT_INPUT}, OF_ALL & ~HC_OF_BATCH},
-    {{"dir", required_argument, NULL, OPT_DIR}, HC_OF_RUN | HC_OF_SESSION},
+    {{"dir", required_argument, NULL, OPT_DIR}, HC_OF_RUN | HC_OF_EXEC | HC_OF_SESSION},
     {{"var", required_argument, NULL, OPT_VAR}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
-    {{"label", required_argument, NULL, OPT_LABEL}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
-    {{"env", required_argument, NULL, OPT_ENV}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
-    {{"stdin", required_argument, NULL, OPT_STDIN}, HC_OF_RUN},
+    {{"label", required_argument, NULL, OPT_LABEL},
+     HC_OF_RUN | HC_OF_EXEC | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
+    {{"env", required_argument, NULL, OPT_ENV}, HC_OF_RUN | HC_OF_EXEC | HC_OF_SESSION | HC_OF_SERVE},
+    {{"stdin", required_argument, NULL, OPT_STDIN}, HC_OF_RUN | HC_OF_EXEC},
     {{"seed", required_argument, NULL, OPT_SEED}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
     {{"return", required_argument, NULL, OPT_RETURN}, HC_OF_RUN},
     {{"spec", required_argument, NULL, OPT_SPEC}, HC_OF_RUN | HC_OF_CHECK},
-    {{"session", required_argument, NULL, OPT_SESSION}, HC_OF_RUN},
-    {{"step", required_argument, NULL, OPT_STEP}, HC_OF_RUN},
-    {{"wait", no_argument, NULL, OPT_WAIT}, HC_OF_RUN},
-    {{"json", no_argument, NULL, OPT_JSON}, HC_OF_RUN | HC_OF_CHECK | HC_OF_BATCH},
-    {{"warm", optional_argument, NULL, OPT_WARM}, HC_OF_RUN | HC_OF_BATCH},
+    {{"session", required_argument, NULL, OPT_SESSION}, HC_OF_RUN | HC_OF_EXEC},
+    {{"step", required_argument, NULL, OPT_STEP}, HC_OF_RUN | HC_OF_EXEC},
+    {{"wait", no_argument, NULL, OPT_WAIT}, HC_OF_RUN | HC_OF_EXEC},
+    {{"json", no_argument, NULL, OPT_JSON}, HC_OF_RUN | HC_OF_EXEC | HC_OF_CHECK | HC_OF_BATCH},
+    {{"warm", optional_argument, NULL, OPT_WARM}, HC_OF_RUN | HC_OF_EXEC | HC_OF_BATCH},
     {{"tool", required_argument, NULL, OPT_TOOL}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE},
     {{"tool-fd", required_argument, NULL, OPT_TOOL_FD}, HC_OF_RUN | HC_OF_SESSION},
-    {{"caller-fd", required_argument, NULL, OPT_CALLER_FD}, HC_OF_RUN | HC_OF_CHECK},
-    {{"live-stdout", required_argument, NULL, OPT_STDOUT_FD}, HC_OF_RUN},
-    {{"live-stderr", required_argument, NULL, OPT_STDERR_FD}, HC_OF_RUN},
+    {{"caller-fd", required_argument, NULL, OPT_CALLER_FD}, HC_OF_RUN | HC_OF_EXEC | HC_OF_CHECK},
+    {{"live-stdout", required_argument, NULL, OPT_STDOUT_FD}, HC_OF_RUN | HC_OF_EXEC},
+    {{"live-stderr", required_argument, NULL, OPT_STDERR_FD}, HC_OF_RUN | HC_OF_EXEC},
     {{"live-figures", required_argument, NULL, OPT_FIGURE_FD}, HC_OF_RUN},
     {{"jobs", required_argument, NULL, OPT_JOBS}, HC_OF_SERVE | HC_OF_BATCH},
     {{"store", required_argument, NULL, OPT_STORE}, HC_OF_SERVE},
@@ -104,6 +106,8 @@ static const struct {
 /* The short options for getopt; "hotcell check" has no -o. */
 static const char *letters(const struct hc_request *q)
 {
+    if (q->exec) /* what follows the program's name is the program's own */
+        return "+:ho:p:t:";
     return q->check ? ":hp:t:" : ":ho:p:t:";
 }
 
@@ -333,6 +337,7 @@ static unsigned command_of(const struct hc_request *q)
            : q->serve ? HC_OF_SERVE
            : q->check ? HC_OF_CHECK
            : q->live  ? HC_OF_SESSION
+           : q->exec  ? HC_OF_EXEC
                       : HC_OF_RUN;
 }
 
@@ -404,6 +409,8 @@ static int find_spec(int argc, char **argv, const struct option *all, struct hc_
         return hc_usage(q->command, "expected one file of jobs, or - for standard input");
     if (q->live && !q->batch && argc != optind)
         return hc_usage(q->command, "expected no program: runs come on standard input");
+    if (q->exec)
+        return argc > optind ? 0 : hc_usage(q->command, "expected a program of the tree, and its arguments");
     const int files = q->spec || q->live ? 0 : 1;
     if (!q->live && argc - optind != files && (argc - optind < files || !takes_args(q, argv)))
         return hc_usage(q->command, q->spec ? "expected nothing after --spec's options"
@@ -520,6 +527,8 @@ static int open_stdin(struct hc_request *q, struct hc_error *err)
 static int take_args(struct hc_request *q, int argc, char **argv, struct hc_error *err)
 {
     int first = optind + (q->spec ? 0 : 1);
+    if (q->exec)
+        return hc_job_set_command(&q->job, argv + optind, (size_t)(argc - optind), err);
     if (q->live || q->check || argc <= first)
         return 0;
     return hc_job_set_args(&q->job, argv + first, (size_t)(argc - first), err);
@@ -528,7 +537,7 @@ static int take_args(struct hc_request *q, int argc, char **argv, struct hc_erro
 static int prepare(struct hc_request *q, int argc, char **argv, const struct option *all,
                    struct hc_error *err)
 {
-    const char *file = q->spec || q->live ? NULL : argv[optind];
+    const char *file = q->spec || q->live || q->exec ? NULL : argv[optind];
     const char *socket = q->check || (q->live && !q->batch) ? NULL : getenv("HOTCELL_SOCKET");
     q->warm = socket && *socket ? HC_WARM_YES : HC_WARM_NO;
     if (q->spec && read_spec(q, err) < 0)

@@ -19,6 +19,7 @@ enum hc_warm {
 struct hc_request {
     const char *command; /* set by the caller: "run", "check" */
     bool check; /* set by the caller: the program is only checked; options about results are unknown */
+    bool exec;  /* set by the caller: the arguments are a command, and no program's file */
     bool live;  /* set by the caller: programs come later; options for a single program are unknown */
     bool serve; /* set by the caller, with `live`: options for these programs are collected in `given` */
     struct hc_job job;       /* what the command line and the spec ask for */

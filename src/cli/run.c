@@ -154,6 +154,13 @@ static int say_not_passed(const char *name, const struct hc_stream *st, int stat
     return status == HC_EXIT_OK ? HC_EXIT_INTERNAL : status;
 }
 
+/* The exit status of a command that came to its own end; else what `hotcell run` exits with. */
+static int exit_of_command(const struct hc_manifest *m)
+{
+    bool own_end = m->status == HC_STATUS_OK || m->status == HC_STATUS_ERROR;
+    return own_end && m->process.known && !m->process.signaled ? m->process.value : m->exit_code;
+}
+
 static int say_end(const struct hc_request *q, const struct hc_manifest *m, const struct hc_buf *text, int rc,
                    const struct hc_error *err)
 {
@@ -164,6 +171,8 @@ static int say_end(const struct hc_request *q, const struct hc_manifest *m, cons
         (void)hc_report(err);
     else if (!q->json)
         say_outcome(m);
+    if (q->exec && rc == 0)
+        status = exit_of_command(m);
     status = say_not_passed("standard output", &m->out, status);
     return say_not_passed("standard error", &m->err, status);
 }
@@ -334,6 +343,33 @@ static int run_job(struct hc_request *q, struct hc_error *err)
         status = q->warm != HC_WARM_NO && hc_request_load_policy(q, err) < 0 ? -1 : run_cold(q, cancel, err);
     hc_cancel_end(signals);
     return status;
+}
+
+static const char exec_head[] =
+    "usage: hotcell exec [OPTION]... [--] PROGRAM [ARG]...\n"
+    "Execute a program of the tree in a cell of its own, and exit with its exit status.\n"
+    "The policy has to allow it (commands.allow): \"shell\" does, with the tree \"shell\".\n\n"
+    "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
+    "  -o, --output DIR          where files and manifest.json go\n"
+    "      --input NAME=FILE     data: read-only as /input/NAME.EXT, and by its own name in /output\n"
+    "      --dir HOST[:PLACE][:ro|:cow|:rw]\n"
+    "                            a directory of this host, as in hotcell run\n"
+    "      --stdin FILE|-        the program's standard input\n"
+    "      --env NAME=VALUE      an environment variable of the program\n"
+    "      --caller-fd N         end once this is readable, or its other end closed: a pidfd, a pipe\n"
+    "      --json                print the manifest instead of the program's output\n"
+    "      --live-stdout N, --live-stderr N\n"
+    "                            also copy the output to these descriptors\n"
+    "      --warm[=yes|no|try]   have hotcelld run it, which has warm cells; try: if there is one\n"
+    "      --session ID --step ID [--wait]\n"
+    "                            results go into DIR/SESSION/STEP, one step at a time\n"
+    "      --label NAME=VALUE    goes into the manifest\n\n"
+    "Over the policy (hotcell-policy(5)):\n";
+
+int hc_cmd_exec(int argc, char **argv)
+{
+    struct hc_request q = {.command = "exec", .exec = true};
+    return hc_request_serve(&q, argc, argv, exec_head, run_job);
 }
 
 int hc_cmd_run(int argc, char **argv)

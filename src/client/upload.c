@@ -248,8 +248,11 @@ static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct 
 int hc_upload_print(const struct hc_job *job, const struct hc_tools *tools, struct hc_buf *out,
                     struct hc_error *err)
 {
-    (void)hc_buf_str(out, "{\"code\": ");
-    hc_json_quote(out, job->code, job->code_len);
+    (void)hc_buf_str(out, job->is_command ? "{\"command\": " : "{\"code\": ");
+    if (job->is_command)
+        (void)hc_buf_add(out, job->code, job->code_len);
+    else
+        hc_json_quote(out, job->code, job->code_len);
     if (put_parts(out, job, tools, err) < 0)
         return -1;
     return hc_buf_str(out, "}\n") < 0 ? hc_fail(err, ENOMEM, "send the job") : 0;

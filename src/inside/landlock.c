@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 
 #define READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
@@ -24,6 +25,8 @@
 #else
 #error "hotcell knows x86-64 and arm64"
 #endif
+
+#define PROGRAMS "/usr/bin/" /* where programs are that a policy names without a path */
 
 #define READ_FILE  LANDLOCK_ACCESS_FS_READ_FILE
 #define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
@@ -107,6 +110,34 @@ static int allow_dirs(int ruleset, const struct hc_plan *plan, uint64_t handled,
     return 0;
 }
 
+/* Allow executing one program, or all programs of a directory, if the tree has it. */
+static int allow_program(int ruleset, const char *path, struct hc_error *err)
+{
+    hc_autofd fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : hc_fail(err, errno, "open %s", path);
+    return add_rule(ruleset, fd, LANDLOCK_ACCESS_FS_EXECUTE, path, err);
+}
+
+/* Allow executing the programs that the policy lists. All of them are in the tree or its layers, which are
+ * read-only; what else is in the cell is mounted noexec, too. */
+static int allow_programs(int ruleset, const struct hc_policy *policy, struct hc_error *err)
+{
+    const cJSON *item,
+        *list = hc_policy_has_commands(policy) ? hc_rules_get(policy->rules, "commands", "allow") : NULL;
+    cJSON_ArrayForEach(item, list)
+    {
+        char path[PATH_MAX];
+        const char *name = item->valuestring;
+        const char *below = *name == '/' ? "" : PROGRAMS;
+        int n = snprintf(path, sizeof path, "%s%s", strcmp(name, "*") == 0 ? "/usr" : below,
+                         strcmp(name, "*") == 0 ? "" : name);
+        if (n >= (int)sizeof path || allow_program(ruleset, path, err) < 0)
+            return n >= (int)sizeof path ? hc_fail(err, ENAMETOOLONG, "%s", name) : -1;
+    }
+    return 0;
+}
+
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_LANDLOCK) || plan->zygote)
@@ -131,7 +162,8 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         if (add_rule(ruleset, fd, access, rules[i].path, err) < 0)
             return -1;
     }
-    if (allow_shim(ruleset, shim_fd, err) < 0 || allow_dirs(ruleset, plan, handled, err) < 0)
+    if (allow_shim(ruleset, shim_fd, err) < 0 || allow_programs(ruleset, plan->policy, err) < 0 ||
+        allow_dirs(ruleset, plan, handled, err) < 0)
         return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "apply Landlock");

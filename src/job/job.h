@@ -56,7 +56,14 @@ struct hc_dir {
     enum hc_dir_mode mode; /* the program's access to the directory */
 };
 /* Commands that take options of a job (hc_job_option.commands); HC_OF_SERVE is `hotcell mcp`. */
-enum { HC_OF_RUN = 1, HC_OF_CHECK = 2, HC_OF_SESSION = 4, HC_OF_SERVE = 8, HC_OF_BATCH = 16 };
+enum {
+    HC_OF_RUN = 1,
+    HC_OF_CHECK = 2,
+    HC_OF_SESSION = 4,
+    HC_OF_SERVE = 8,
+    HC_OF_BATCH = 16,
+    HC_OF_EXEC = 32
+};
 
 /* Forms of a spec (hc_job_option.specs): of a caller on this host, in hotcell's own form and in the older
  * runner's; and of a remote sender, for a program, for a session and for a run of a session. */
@@ -91,6 +98,7 @@ struct hc_job {
 #define HC_JOB_TEXT(member, ...) char *member;
 #define HC_JOB_FLAG(member, ...) bool member;
 #include "job/job_options.def"
+    bool is_command; /* `code` is a command: its arguments, as hc_job_set_command writes them */
     char *code;      /* the program, NUL-terminated; NULL: none yet. hc_job_check: UTF-8 without NUL */
     size_t code_len; /* bytes of `code` */
     struct hc_input inputs[HC_MAX_INPUTS]; /* files for the program */
@@ -207,6 +215,10 @@ int hc_job_check(const struct hc_job *job, struct hc_error *err);
  * policy (`given`). HC_EXIT_DATA. */
 int hc_job_check_texts(const struct hc_job *job, const struct hc_limits *given, int64_t most,
                        struct hc_error *err);
+
+/* Make the job a command: `code` becomes its arguments as JSON, a list of strings of which the first is the
+ * program's name or path. HC_EXIT_USAGE: there is none, or one is too long or no UTF-8. */
+int hc_job_set_command(struct hc_job *job, char *const *args, size_t count, struct hc_error *err);
 
 /* Why the policy does not let the job have its standard input and environment: the text is written into
  * `why`, and the name of the rule returned; NULL: it does. */

@@ -79,40 +79,110 @@ static const char *put_arg(cJSON *args, const char *text, size_t *bytes)
     return no_memory;
 }
 
-int hc_job_set_args(struct hc_job *job, char *const *args, size_t count, struct hc_error *err)
+/* A list of texts from a command line; the caller owns it. NULL: `what` is wrong. */
+static cJSON *list_of(const char *what, char *const *args, size_t count, struct hc_error *err)
 {
     size_t bytes = 0;
-    cJSON_Delete(job->args);
-    job->args = cJSON_CreateArray();
-    if (!job->args)
-        return hc_fail(err, ENOMEM, "arguments");
-    for (size_t i = 0; i < count; i++) {
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; list && i < count; i++) {
         bool text = hc_utf8_valid(args[i], strlen(args[i]), NULL);
-        const char *bad = text ? put_arg(job->args, args[i], &bytes) : "not UTF-8";
-        if (bad)
-            return hc_fail_as(err, HC_EXIT_USAGE, 0, "argument %zu of the program: %s", i + 1, bad);
+        const char *bad = text ? put_arg(list, args[i], &bytes) : "not UTF-8";
+        if (!bad)
+            continue;
+        cJSON_Delete(list);
+        (void)hc_fail_as(err, HC_EXIT_USAGE, 0, "argument %zu of the %s: %s", i + 1, what, bad);
+        return NULL;
     }
-    return 0;
+    if (!list)
+        (void)hc_fail(err, ENOMEM, "arguments");
+    return list;
+}
+
+/* The same from a member of a spec. */
+static cJSON *list_in(const struct hc_json *json, const cJSON *node, struct hc_error *err)
+{
+    size_t bytes = 0;
+    const char *name = node->string;
+    if (!cJSON_IsArray(node)) {
+        (void)hc_json_fail(json, node, false, err, "%s: expected a list of strings, got %s", name,
+                           hc_json_kind(node));
+        return NULL;
+    }
+    cJSON *list = cJSON_CreateArray();
+    const cJSON *arg;
+    cJSON_ArrayForEach(arg, node)
+    {
+        const char *bad = !list                 ? no_memory
+                          : cJSON_IsString(arg) ? put_arg(list, arg->valuestring, &bytes)
+                                                : NULL;
+        if (!bad && cJSON_IsString(arg))
+            continue;
+        (void)(bad ? hc_json_fail(json, arg, false, err, "%s: %s", name, bad)
+                   : hc_json_fail(json, arg, false, err, "%s: expected a string, got %s", name,
+                                  hc_json_kind(arg)));
+        cJSON_Delete(list);
+        return NULL;
+    }
+    if (!list)
+        (void)hc_fail(err, ENOMEM, "%s", name);
+    return list;
+}
+
+int hc_job_set_args(struct hc_job *job, char *const *args, size_t count, struct hc_error *err)
+{
+    cJSON_Delete(job->args);
+    job->args = list_of("program", args, count, err);
+    return job->args ? 0 : -1;
 }
 
 int hc_job_parse_args(struct hc_job *job, const struct hc_json *json, const cJSON *node, struct hc_error *err)
 {
-    size_t bytes = 0;
-    if (!cJSON_IsArray(node))
-        return hc_json_fail(json, node, false, err, "args: expected a list of strings, got %s",
-                            hc_json_kind(node));
-    if (!(job->args = cJSON_CreateArray()))
-        return hc_fail(err, ENOMEM, "args");
-    const cJSON *arg;
-    cJSON_ArrayForEach(arg, node)
-    {
-        if (!cJSON_IsString(arg))
-            return hc_json_fail(json, arg, false, err, "args: expected a string, got %s", hc_json_kind(arg));
-        const char *bad = put_arg(job->args, arg->valuestring, &bytes);
-        if (bad)
-            return hc_json_fail(json, arg, false, err, "args: %s", bad);
-    }
+    job->args = list_in(json, node, err);
+    return job->args ? 0 : -1;
+}
+
+/* ---- commands ---- */
+
+/* Makes `code` of the arguments, which it frees. */
+static int keep_command(struct hc_job *job, cJSON *list, struct hc_error *err)
+{
+    free(job->code);
+    job->code = cJSON_PrintUnformatted(list);
+    cJSON_Delete(list);
+    if (!job->code)
+        return hc_fail(err, ENOMEM, "command");
+    job->code_len = strlen(job->code);
+    job->is_command = true;
     return 0;
+}
+
+/* What is wrong with the arguments of a command; NULL: nothing. */
+static const char *bad_command(const cJSON *list)
+{
+    return !list->child                 ? "expected the name of a program, got no argument"
+           : !*list->child->valuestring ? "expected the name of a program, got an empty text"
+                                        : NULL;
+}
+
+int hc_job_set_command(struct hc_job *job, char *const *args, size_t count, struct hc_error *err)
+{
+    cJSON *list = list_of("command", args, count, err);
+    const char *bad = list ? bad_command(list) : NULL;
+    if (list && !bad)
+        return keep_command(job, list, err);
+    cJSON_Delete(list);
+    return list ? hc_fail_as(err, HC_EXIT_USAGE, 0, "%s", bad) : -1;
+}
+
+int hc_job_parse_command(struct hc_job *job, const struct hc_json *json, const cJSON *node,
+                         struct hc_error *err)
+{
+    cJSON *list = list_in(json, node, err);
+    const char *bad = list ? bad_command(list) : NULL;
+    if (list && !bad)
+        return keep_command(job, list, err);
+    cJSON_Delete(list);
+    return list ? hc_json_fail(json, node, false, err, "command: %s", bad) : -1;
 }
 
 /* ---- standard input ---- */
@@ -173,10 +243,24 @@ static const char *refuse_env(const struct hc_job *job, const struct hc_policy *
     return NULL;
 }
 
+static const char *refuse_command(const struct hc_policy *policy, char *why, size_t size)
+{
+    if (hc_policy_has_commands(policy))
+        return NULL;
+    (void)snprintf(
+        why, size,
+        "policy '%s' executes no programs of the tree (commands.allow): a policy that does is \"shell\"",
+        policy->name);
+    return "commands";
+}
+
 const char *hc_job_refuse_input(const struct hc_job *job, const struct hc_policy *policy, char *why,
                                 size_t size)
 {
     char text[32];
+    const char *rule = job->is_command ? refuse_command(policy, why, size) : NULL;
+    if (rule)
+        return rule;
     if ((int64_t)job->stdin_len <= policy->limits.stdin_bytes)
         return job->env ? refuse_env(job, policy, why, size) : NULL;
     (void)snprintf(why, size, "standard input has %zu bytes, more than %s (limits.stdin)", job->stdin_len,

@@ -56,6 +56,8 @@ const char *hc_job_put_env(struct hc_job *job, const char *name, const char *val
  * column. (job_input.c) */
 int hc_job_parse_args(struct hc_job *job, const struct hc_json *json, const cJSON *node,
                       struct hc_error *err);
+int hc_job_parse_command(struct hc_job *job, const struct hc_json *json, const cJSON *node,
+                         struct hc_error *err);
 int hc_job_parse_env(struct hc_job *job, const struct hc_json *json, const cJSON *node, struct hc_error *err);
 int hc_job_parse_input(struct hc_job *job, const struct hc_json *json, const cJSON *node,
                        struct hc_error *err);

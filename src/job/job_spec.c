@@ -394,6 +394,11 @@ static int parse_args(struct spec *s, const cJSON *node, struct hc_error *err)
     return hc_job_parse_args(s->job, s->json, node, err);
 }
 
+static int parse_command(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return hc_job_parse_command(s->job, s->json, node, err);
+}
+
 static int parse_env(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     return hc_job_parse_env(s->job, s->json, node, err);
@@ -414,14 +419,23 @@ static int parse_interactive(struct spec *s, const cJSON *node, struct hc_error 
 
 /* The members of a spec of each form, in addition to those with rows in job_options.def. */
 static const struct member own_form[] = {
-    {"code", parse_code},     {"inputs", parse_inputs},
-    {"vars", parse_vars},     {"policy", parse_policy},
-    {"tree", parse_tree},     {"output_dir", parse_output_dir},
-    {"limits", parse_limits}, {"labels", parse_labels},
-    {"seed", parse_seed},     {"return", parse_return},
-    {"tools", parse_tools},   {"dirs", parse_dirs},
-    {"stdin", parse_stdin},   {"args", parse_args},
-    {"env", parse_env},       {NULL, NULL},
+    {"code", parse_code},
+    {"inputs", parse_inputs},
+    {"vars", parse_vars},
+    {"policy", parse_policy},
+    {"tree", parse_tree},
+    {"output_dir", parse_output_dir},
+    {"limits", parse_limits},
+    {"labels", parse_labels},
+    {"seed", parse_seed},
+    {"return", parse_return},
+    {"tools", parse_tools},
+    {"dirs", parse_dirs},
+    {"stdin", parse_stdin},
+    {"args", parse_args},
+    {"env", parse_env},
+    {"command", parse_command},
+    {NULL, NULL},
 };
 
 static const struct member runner_form[] = {
@@ -435,21 +449,14 @@ static const struct member runner_form[] = {
 
 /* A remote sender's form has no member that names a file of this host. */
 static const struct member upload_form[] = {
-    {"code", parse_code},
-    {"inputs", parse_uploads},
-    {"vars", parse_vars},
-    {"policy", parse_policy_name},
-    {"tree", parse_tree_name},
-    {"limits", parse_limits},
-    {"labels", parse_labels},
-    {"seed", parse_seed},
-    {"return", parse_return},
-    {"tools", parse_tools},
-    {"stdin", parse_stdin},
-    {"args", parse_args},
-    {"env", parse_env},
-    {"volumes", parse_volumes},
-    {NULL, NULL},
+    {"code", parse_code},       {"inputs", parse_uploads},
+    {"vars", parse_vars},       {"policy", parse_policy_name},
+    {"tree", parse_tree_name},  {"limits", parse_limits},
+    {"labels", parse_labels},   {"seed", parse_seed},
+    {"return", parse_return},   {"tools", parse_tools},
+    {"stdin", parse_stdin},     {"args", parse_args},
+    {"env", parse_env},         {"volumes", parse_volumes},
+    {"command", parse_command}, {NULL, NULL},
 };
 
 /* A session's form lacks the members that describe one program: they are for its runs. */
@@ -480,6 +487,7 @@ static const struct member run_form[] = {
     {"args", parse_args},
     {"env", parse_env},
     {"interactive", parse_interactive},
+    {"command", parse_command},
     {NULL, NULL},
 };
 
@@ -632,6 +640,10 @@ static int parse_spec(struct spec *s, struct hc_error *err)
     }
     if (!s->job->code && !s->job->session)
         return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
+    const cJSON *command = cJSON_GetObjectItemCaseSensitive(root, "command");
+    if (command && cJSON_GetObjectItemCaseSensitive(root, "code"))
+        return hc_json_fail(s->json, command, true, err,
+                            "expected either 'code', a program, or 'command', and not both");
     if (refuse_shared_names(s, err) < 0)
         return -1;
     if (s->job->interactive && s->job->has_stdin)

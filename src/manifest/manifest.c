@@ -246,6 +246,8 @@ static void put_code(struct doc *d, cJSON *root, const struct hc_manifest *m)
         cJSON *code = put_object(d, root, "code");
         put_number(d, code, "bytes", (double)m->code_bytes);
         put_text(d, code, "sha256", m->code_sha256);
+        if (m->command)
+            (void)put_item(d, code, "command", cJSON_CreateRaw(m->command));
     } else {
         put_null(d, root, "code");
     }

@@ -130,6 +130,8 @@ struct hc_manifest {
     int64_t code_bytes;                  /* size of the program */
     char code_sha256[HC_SHA256_HEX];     /* SHA-256 of the program as the caller gave it; empty: there is no
                                             program */
+    const char
+        *command;       /* arguments of a job that is a command, a list in JSON; borrowed; NULL: it is none */
     char *code_path;    /* the saved program, relative to the output directory; owned; NULL: not saved */
     int64_t kept_bytes; /* sizes of the saved program and of its record together; not printed */
     /* Sentences about the job; one of them may begin with HC_CODE_LOST. The array has room for each sentence

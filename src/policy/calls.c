@@ -75,6 +75,8 @@ const struct hc_call_set hc_call_sets[] = {
     {"sockets", HC_WITH_SOCKETS, "servers and clients on the cell's own loopback interface",
      "bind listen accept accept4 connect sendmmsg recvmmsg"},
     {"launch", HC_IN_FIRST, "the shim is executed, and loads the job's filter", "execveat seccomp"},
+    {"programs", HC_WITH_COMMANDS, "programs of the tree; Landlock knows which of them may be executed",
+     "execve"},
     {"priorities", HC_OPTIONAL, "its own can be lowered, never raised: resource limits hold that",
      "setpriority sched_setscheduler sched_setparam sched_setattr sched_getattr sched_rr_get_interval "
      "ioprio_set ioprio_get"},

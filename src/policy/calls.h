@@ -19,6 +19,7 @@ enum hc_call_when {
     HC_UNCOUNTED = 1 << 6,    /* no cgroup counts that memory, so the launcher's watch must see it in /proc */
     HC_NO_NEW_CODE = 1 << 7,  /* the policy has syscalls.executable_memory: "files" */
     HC_OPTIONAL_COUNTED = 1 << 10, /* as HC_OPTIONAL, where a cgroup counts the cell's memory */
+    HC_WITH_COMMANDS = 1 << 11,    /* the policy has programs in commands.allow */
     HC_IN_SESSION = 1 << 9,        /* the cell of a session: copies of its interpreter wait beside it */
     HC_OPTIONAL = 1 << 8,          /* a set that a policy may allow: syscalls.allow */
 };

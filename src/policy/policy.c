@@ -332,12 +332,23 @@ static void name_after_file(struct hc_policy *p, const char *name)
         (void)snprintf(p->name, sizeof p->name, "unnamed");
 }
 
+/* A command is a process beside the interpreter's. */
+static int check_commands(const struct hc_policy *p, const char *name, struct hc_error *err)
+{
+    const cJSON *list = hc_rules_get(p->rules, "commands", "allow");
+    if (!list || !list->child || p->processes == HC_PROCESSES_FORK)
+        return 0;
+    return hc_fail_as(
+        err, HC_EXIT_CONFIG, 0,
+        "policy '%s': commands.allow needs \"processes\": \"fork\": a command is a process of its own", name);
+}
+
 int hc_policy_load(struct hc_policy *p, const char *name, hc_policy_reader *read, void *ctx,
                    struct hc_error *err)
 {
     struct loader l = {.policy = p, .read = read, .ctx = ctx};
     hc_policy_init(p);
-    if (load(&l, name, err) < 0 || hc_maxima_check(p, name, err) < 0) {
+    if (load(&l, name, err) < 0 || check_commands(p, name, err) < 0 || hc_maxima_check(p, name, err) < 0) {
         hc_policy_finish(p);
         return hc_exit_as(err, HC_EXIT_CONFIG);
     }

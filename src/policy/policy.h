@@ -127,6 +127,13 @@ static inline const char *hc_policy_layers(const struct hc_policy *p)
  * names the layer, and the member that would allow it. */
 int hc_policy_check_layers(const struct hc_policy *p, struct hc_error *err);
 
+/* May jobs under this policy execute programs of the tree (commands.allow)? Inline as the function above. */
+static inline bool hc_policy_has_commands(const struct hc_policy *p)
+{
+    const cJSON *list = hc_rules_get(p->rules, "commands", "allow");
+    return list && list->child && p->processes == HC_PROCESSES_FORK;
+}
+
 /* The effective policy as a JSON object that hc_policy_load accepts; owned by the caller, NULL without
  * memory. */
 cJSON *hc_policy_to_json(const struct hc_policy *p);

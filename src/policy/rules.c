@@ -21,6 +21,7 @@ static const char *const kinds[] = {
     [HC_RULE_NAMES] = "a list of strings",
     [HC_RULE_PLACES] = "a list of directories",
     [HC_RULE_HOST_DIRS] = "a list of absolute paths",
+    [HC_RULE_PROGRAMS] = "a list of programs",
     [HC_RULE_MAP] = "an object of strings",
     [HC_RULE_ALLOWED_CALLS] = "a list of strings",
     [HC_RULE_DENIED_CALLS] = "a list of strings",
@@ -46,7 +47,8 @@ const char *hc_rules_section(size_t index)
 static bool is_list(enum hc_rule_kind kind)
 {
     return kind == HC_RULE_NAMES || kind == HC_RULE_PLACES || kind == HC_RULE_HOST_DIRS ||
-           kind == HC_RULE_ROWS || kind == HC_RULE_ALLOWED_CALLS || kind == HC_RULE_DENIED_CALLS;
+           kind == HC_RULE_PROGRAMS || kind == HC_RULE_ROWS || kind == HC_RULE_ALLOWED_CALLS ||
+           kind == HC_RULE_DENIED_CALLS;
 }
 
 /* The row of a key; a '+' at the key's end sets `*adds`, and only keys of lists may have one. */
@@ -214,6 +216,30 @@ static int check_places(const struct place *at, const cJSON *node, bool of_host,
     return 0;
 }
 
+/* A program is a name below /usr/bin, or a path below /usr, the only place of a tree that has programs. */
+static int check_programs(const struct place *at, const cJSON *node, struct hc_error *err)
+{
+    if (check_names(at, node, NULL, err) < 0)
+        return -1;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, node)
+    {
+        const char *name = item->valuestring;
+        bool path =
+            strncmp(name, "/usr/", strlen("/usr/")) == 0 && !strstr(name, "/../") && name[strlen("/usr/")];
+        if (!path && strchr(name, '/'))
+            return hc_json_fail(at->json, item, false, err,
+                                "%s.%s: expected \"*\", a name, or a path below /usr, got '%.80s'",
+                                at->section, at->key, name);
+        size_t len = strlen(name);
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            (len > 3 && strcmp(name + len - 3, "/..") == 0))
+            return hc_json_fail(at->json, item, false, err, "%s.%s: expected a program, got '%.80s'",
+                                at->section, at->key, name);
+    }
+    return 0;
+}
+
 /* May `name` stand on the left of an assignment in Python? */
 static bool is_python_name(const char *name)
 {
@@ -326,6 +352,8 @@ static int check_value(const struct place *at, const struct hc_rule *r, const cJ
         return check_places(at, node, r->kind == HC_RULE_HOST_DIRS, err);
     case HC_RULE_NAMES:
         return check_names(at, node, r->choices, err);
+    case HC_RULE_PROGRAMS:
+        return check_programs(at, node, err);
     case HC_RULE_ALLOWED_CALLS:
     case HC_RULE_DENIED_CALLS:
         return check_calls(at, node, r->kind == HC_RULE_ALLOWED_CALLS, err);

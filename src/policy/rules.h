@@ -21,8 +21,9 @@ enum hc_rule_kind {
     HC_RULE_NAMES,  /* list of strings, each one of `choices` if there are any; a key "NAME+" adds to the list
                        that is inherited */
     HC_RULE_PLACES, /* list of directories: absolute paths, "~/..." or "."; a key "NAME+" as above */
-    HC_RULE_HOST_DIRS,     /* list of directories of the host: absolute paths; a key "NAME+" as above */
-    HC_RULE_MAP,           /* object of strings; merged with the object that is inherited */
+    HC_RULE_HOST_DIRS, /* list of directories of the host: absolute paths; a key "NAME+" as above */
+    HC_RULE_PROGRAMS,  /* list of programs of a tree: "*", names, absolute paths; a key "NAME+" as above */
+    HC_RULE_MAP,       /* object of strings; merged with the object that is inherited */
     HC_RULE_ALLOWED_CALLS, /* HC_RULE_NAMES of system calls that no program has by default (syscalls.h) */
     HC_RULE_DENIED_CALLS,  /* HC_RULE_NAMES of system calls that every program has by default */
     HC_RULE_ROWS, /* list of objects with `fields`; a key "NAME+" adds to the list that is inherited */

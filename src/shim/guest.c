@@ -10,6 +10,7 @@
  * (outcome.c, value.c) or by frozen Python out of the guest's reach (frozen.c), and no failure there may hide
  * what the program did. */
 #include "shim/harness/advice.h"
+#include "shim/harness/command.h"
 #include "shim/harness/deadline.h"
 #include "shim/harness/ending.h"
 #include "shim/harness/feed.h"
@@ -32,6 +33,7 @@
 #include "shim/zygote.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 
 /* The policy's own code failed: shows the exception, whose last line the launcher takes as the reason. */
@@ -96,7 +98,7 @@ static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
 static void run_prelude(const struct hc_handover_job *job, PyObject *space)
 {
     const cJSON *rules = hc_json_member(job->rules, "prelude");
-    if (!rules || !rules->child)
+    if (!rules || !rules->child || job->command)
         return;
     hc_autopy *options = hc_py_from_json(rules);
     hc_autopy *helpers = hc_frozen_call("hooks", "helpers", "()");
@@ -128,7 +130,8 @@ static void send_empty_frame(enum hc_frame_type type)
 static void compile_program(const struct hc_handover_job *job, struct hc_program *program,
                             struct hc_findings *found)
 {
-    int rc = hc_program_compile(program, job->code, found);
+    *program = (struct hc_program){0};
+    int rc = job->command ? 0 : hc_program_compile(program, job->code, found);
     if (job->check || found->warnings || found->columns.len)
         hc_send_checked(found);
     if (rc < 0)
@@ -136,8 +139,10 @@ static void compile_program(const struct hc_handover_job *job, struct hc_program
     if (job->check)
         _exit(HC_EXIT_OK);
     hc_program_take_rules(program, job->rules);
-    hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
-                                     (long long)job->figure_bytes, (long long)job->value_bytes);
+    hc_autopy *text = program->text ? Py_NewRef(program->text) : PyUnicode_FromString("");
+    hc_autopy *done = text ? hc_frozen_call("hooks", "start", "(OLLL)", text, (long long)job->figures,
+                                            (long long)job->figure_bytes, (long long)job->value_bytes)
+                           : NULL;
     if (!done)
         hc_fail_python("keep the program's source");
 }
@@ -195,6 +200,9 @@ static bool finish_job(const struct hc_handover_job *job, PyObject *space, PyObj
 int hc_guest_job(const struct hc_handover *handover, bool *told)
 {
     struct hc_error err;
+    /* A program of the tree that the guest executes has no use for the channel. */
+    if (fcntl(HC_FD_CONTROL, F_SETFD, FD_CLOEXEC) < 0)
+        hc_fail_shim(((void)hc_fail(&err, errno, "the control channel"), &err));
     const struct hc_handover_job *job = &handover->job;
     PyObject *space = PyModule_GetDict(PyImport_AddModule("__main__")); /* borrowed */
     hc_words_choose(job->interface);
@@ -230,7 +238,10 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     hc_findings_finish(&found);
     pid_t self = getpid();
     hc_deadline_arm();
-    hc_program_run(&program, space, &outcome);
+    if (job->command)
+        hc_command_run(job->code, &outcome);
+    else
+        hc_program_run(&program, space, &outcome);
     hc_deadline_disarm();
     if (getpid() == self) {
         *told = finish_job(job, space, columns, &outcome, &report);

@@ -18,6 +18,7 @@
 
 #include "base/fd.h"
 #include "shim/guard/guard.h"
+#include "shim/harness/command.h"
 #include "shim/harness/deadline.h"
 #include "shim/harness/ending.h"
 #include "shim/harness/feed.h"
@@ -221,7 +222,8 @@ static void end_feed(const struct order *o)
 static int compile_run(const struct order *o, struct hc_program *program, struct hc_findings *found)
 {
     const struct hc_handover_job *job = &o->handover.job;
-    int rc = hc_program_compile(program, job->code, found);
+    *program = (struct hc_program){0};
+    int rc = job->command ? 0 : hc_program_compile(program, job->code, found);
     if (!begun && (found->warnings || found->columns.len))
         hc_send_checked(found);
     if (rc < 0) {
@@ -229,8 +231,10 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         return -1;
     }
     hc_program_take_rules(program, job->rules);
-    hc_autopy *done = hc_frozen_call("hooks", "start", "(OLLL)", program->text, (long long)job->figures,
-                                     (long long)job->figure_bytes, (long long)job->value_bytes);
+    hc_autopy *text = program->text ? Py_NewRef(program->text) : PyUnicode_FromString("");
+    hc_autopy *done = text ? hc_frozen_call("hooks", "start", "(OLLL)", text, (long long)job->figures,
+                                            (long long)job->figure_bytes, (long long)job->value_bytes)
+                           : NULL;
     if (!done)
         fail_python("keep the program's source");
     return 0;
@@ -273,7 +277,10 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_files_announce(true);
     hc_guard_begin();
     hc_deadline_arm();
-    hc_program_run(program, space, &outcome);
+    if (o->handover.job.command)
+        hc_command_run(o->handover.job.code, &outcome);
+    else
+        hc_program_run(program, space, &outcome);
     hc_deadline_disarm();
     hc_report_error(&report, &outcome);
     hc_report_columns(&report, columns);

@@ -331,6 +331,9 @@ static void park_cell(const struct request *r, const struct hc_handover *zygote)
 {
     const struct hc_policy policy = {.limits = r->park.limits,
                                      .network = r->park.network,
+                                     .processes =
+                                         zygote->job.processes ? HC_PROCESSES_FORK : HC_PROCESSES_NONE,
+                                     .rules = (cJSON *)zygote->job.rules,
                                      .cores = r->park.cores,
                                      .output_mode = r->park.output_mode};
     const struct hc_plan plan = {

@@ -15,7 +15,7 @@
  *
  * "processes", "network", "check", "guard": true or false.
  *
- * "session", "learn", "links", "stdin", "interactive": true, or absent.
+ * "session", "command", "learn", "links", "stdin", "interactive": true, or absent.
  *
  * "rules": {section: {key: value}}, the policy's (policy/rules.h); with guard off without the guard's rules.
  *
@@ -80,6 +80,10 @@ enum hc_cell_fd {
 /* The launcher sends this to the interpreter to end the current run of a session by a KeyboardInterrupt. */
 #define HC_SIGNAL_INTERRUPT (SIGRTMAX - 1)
 
+/* A command that a signal has ended gives its process this exit status and the signal's number, as in a
+ * shell. */
+#define HC_COMMAND_SIGNALED 128
+
 /* The shim's second argument in the cell of a session: pid 1 reports each process that ends. */
 #define HC_SHIM_SESSION "session"
 /* The shim's second argument as pid 1 of a copy's cell, where the shim is executed once the copy is made; the
@@ -127,7 +131,8 @@ struct hc_handover_input {
 /* The document, decoded. Its texts and nodes belong to the handover. A text that the document lacks is "", a
  * node NULL. */
 struct hc_handover_job {
-    const char *code;      /* the program */
+    const char *code;      /* the program; of a command its arguments, as JSON */
+    bool command;          /* the job is a command */
     const char *filename;  /* file name of the program, "<cell>" */
     const char *timeout;   /* limits.timeout, as text for a message: "60s" */
     const char *layers;    /* names of the tree's layers (hc_policy_layers); "" in a copy of a zygote */

@@ -57,7 +57,8 @@ def watched(options, policy, user):
     given.update({name: value for name, value in zip(options, options[1:]) if name in UNWATCHED[0]})
     wants = [given.get(name) == value for name, value in UNWATCHED[0].items()]
     if isinstance(policy, dict):
-        wants += [policy.get(name) == value for name, value in UNWATCHED[1].items()]
+        wants += [policy.get(name) == value for name, value in UNWATCHED[1].items()] + [policy.get("extends") == "shell"]
+    wants += [policy == "shell"]
     needed = any(wants) and "--enforcement" not in given and not counts_memory(user)
     return ["--enforcement=rlimits"] if needed else []
 
@@ -193,7 +194,7 @@ class Job:
     def _command(self, code, tree, policy):
         given = {option.partition("=")[0] for option in self.options}
         bounds = [f"{name}={value}" for name, value in BOUNDS.items() if name not in given]
-        command = [HOTCELL, "run", *bounds, *watched(self.options, policy, self.user), *self.options]
+        command = [HOTCELL, "exec" if isinstance(code, list) else "run", *bounds, *watched(self.options, policy, self.user), *self.options]
         if tree:
             command += ["-t", tree_path(tree) if tree == "base" else tree]
         if isinstance(policy, dict):
@@ -204,6 +205,8 @@ class Job:
             command += ["-p", policy]
         if code is None:
             return [*command, *self.arguments]
+        if isinstance(code, list):
+            return [*command, "--", *code]
         program = self.directory.parent / f"{self.directory.name}.py"
         program.write_bytes(code if isinstance(code, bytes) else textwrap.dedent(code).encode())
         return [*command, program, *self.arguments]
@@ -298,6 +301,11 @@ def draw_figure(path, content):
 """
 
 
+def execute(command, *options, policy="shell", **arguments):
+    """One command, a list of arguments, to its end; in the tree of its policy."""
+    return Job(command, *options, tree=None, policy=policy, **arguments).finish()
+
+
 def start(code, *options, **arguments):
     """A job in the middle of which something is to happen; its output comes through pipes."""
     return Job(code, *options, pipes=True, **arguments)
@@ -341,7 +349,7 @@ def lend_trees(state, uid):
     """Links to the caller's trees in the state directory of another user, who then knows them by their names, too."""
     for folder in (state.parent, state, state / "trees", state / "names"):
         own_directory(folder, uid)
-    for name in ("base", "scientific"):
+    for name in ("base", "scientific", "shell"):
         if (state / "names" / name).is_symlink():
             continue
         found = subprocess.run([_HOTCELL, "tree", "path", name], env=_ENVIRONMENT, capture_output=True, text=True, check=False)

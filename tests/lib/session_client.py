@@ -72,6 +72,10 @@ class Session:
         self.ask({"run": {"code": code, **spec}})
         return self.result()
 
+    def execute(self, *command, **spec):
+        self.ask({"run": {"command": command, **spec}})
+        return self.result()
+
     def close(self):
         if self.process.stdin:
             self.process.stdin.close()

@@ -136,10 +136,10 @@ static bool conclude_warned(struct hc_launch *l, const struct guest_claims *clai
             "ran until its memory of %s was nearly used up (limits.memory, limits.memory_soft)",
             hc_format_size(limits->memory, text, sizeof text));
     else
-        hc_launch_conclude(
-            l->m, HC_STATUS_TIMEOUT,
-            "ran longer than %s (limits.timeout), and ended after the TimeoutError that it got then",
-            hc_format_duration(limits->timeout_ms, text, sizeof text));
+        hc_launch_conclude(l->m, HC_STATUS_TIMEOUT,
+                           "ran longer than %s (limits.timeout), and ended after the %s that it got then",
+                           hc_format_duration(limits->timeout_ms, text, sizeof text),
+                           l->run->job->is_command ? "SIGTERM" : "TimeoutError");
     return true;
 }
 
@@ -358,6 +358,20 @@ static void conclude_sigkill(struct hc_launch *l)
                            "itself, or by somebody on the host");
 }
 
+/* The program ended its process with a status other than 0. That of a command may stand for a signal, as in a
+ * shell. */
+static void conclude_failure(struct hc_launch *l)
+{
+    const int status = l->sup.exit.status, number = status - HC_COMMAND_SIGNALED;
+    char name[16];
+    if (l->run->job->is_command && number > 0 && sigabbrev_np(number))
+        hc_launch_conclude(l->m, HC_STATUS_ERROR, "the command failed with exit status %d (%s)", status,
+                           signal_name(number, name, sizeof name));
+    else
+        hc_launch_conclude(l->m, HC_STATUS_ERROR, "the %s failed with exit status %d",
+                           l->run->job->is_command ? "command" : "program", status);
+}
+
 static void conclude_own_end(struct hc_launch *l, bool complete)
 {
     struct hc_supervisor *s = &l->sup;
@@ -401,7 +415,7 @@ static void conclude_own_end(struct hc_launch *l, bool complete)
         hc_launch_conclude(m, HC_STATUS_ERROR,
                            "the program ended its process early, before its results were reported");
     else
-        hc_launch_conclude(m, HC_STATUS_ERROR, "the program failed with exit status %d", s->exit.status);
+        conclude_failure(l);
 }
 
 /* The shim or its interpreter did not start: hotcell's failure. The error quotes the last line that it

@@ -421,6 +421,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
     m->timing.build_us = m->timing.start_us = m->timing.run_us = m->timing.collect_us = -1;
     m->enforced_by = by_nothing;
     m->code_bytes = (int64_t)job->code_len;
+    m->command = job->is_command ? job->code : NULL;
     hc_sha256_hex(job->code, job->code_len, m->code_sha256);
     hc_clock_text(ahead, m->started);
     if (job->job_id)

@@ -21,9 +21,12 @@ unsigned hc_filter_when(enum hc_filter_kind kind, const struct hc_policy *p, boo
         when |= HC_WITH_FORK;
     else if (!first)
         when |= HC_NO_FORK;
+    if (hc_policy_has_commands(p))
+        when |= HC_WITH_COMMANDS;
     if (p->network == HC_NETWORK_LOOPBACK)
         when |= HC_WITH_SOCKETS;
-    if (kind == HC_FILTER_REPORT && p->session)
+    /* Commands signal each other. What they do to the waiting copies of their own session is their loss. */
+    if (kind == HC_FILTER_REPORT && p->session && !hc_policy_has_commands(p))
         when |= HC_IN_SESSION;
     if (kind == HC_FILTER_REPORT && (p->learn || hc_syscalls_no_new_code(p->rules)))
         when |= HC_NO_NEW_CODE;

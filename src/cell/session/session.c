@@ -107,7 +107,7 @@ static int check_env(const struct hc_session *s, struct hc_error *err)
 static int start_session(struct hc_session *s, struct hc_error *err)
 {
     struct hc_launch *l = &s->launch;
-    if (s->policy.processes != HC_PROCESSES_NONE)
+    if (s->policy.processes != HC_PROCESSES_NONE && !hc_policy_has_commands(&s->policy))
         return hc_fail_as(
             err, HC_EXIT_CONFIG, 0,
             "policy '%s': a session cannot have processes \"fork\": its runs are one process each",
