@@ -5,12 +5,17 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import cells
 import daemons
 import session_client
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
+import hotcell  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("shell_tree")
 
@@ -235,3 +240,18 @@ def test_hotcelld_runs_commands_where_the_policy_allows_them(user):
             assert answer.json["code"]["command"] == ["sh", "-c", "echo $0; exit 7"]
         refused = daemon.post({"command": ["true"], "policy": "default"})
         assert refused.json["rejection"]["rule"] == "commands", refused
+
+
+def test_python_runs_commands():
+    policy = {"extends": "shell", **({} if cells.counts_memory(cells.caller()) else {"limits": {"enforcement": "rlimits"}})}
+    done = hotcell.run(["sh", "-c", "cat; exit 4"], input="fed", policy=policy, binary=cells.HOTCELL)
+    assert (done.status, done.command_status, done.text) == ("error", 4, "fed"), done
+    assert hotcell.run("1", policy=policy, binary=cells.HOTCELL).command_status is None
+    with hotcell.Session(policy=policy, binary=cells.HOTCELL) as session:
+        assert session.run(["sh", "-c", "echo x > left"]).command_status == 0
+        assert session.run("open('left').read()").value == "x\n"
+        assert session.run(["nothing-like-that"]).command_status == 127
+    with pytest.raises(hotcell.InputError, match="code: expected str, or for a command a list of str"):
+        hotcell.run(b"x", binary=cells.HOTCELL)
+    with pytest.raises(hotcell.InputError, match="command: expected the name of a program"):
+        hotcell.run([], binary=cells.HOTCELL)

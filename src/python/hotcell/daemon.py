@@ -15,7 +15,7 @@ from .errors import DaemonLost, DaemonUnavailable, HotcellError, JobError, NotFo
 from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import Large, code_of, contents, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Code, Large, contents, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Toolbox, Tools, failure_of, tools_by_name
 from .uploads import Body, forgotten, settled
@@ -60,7 +60,7 @@ def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
     spec = {
-        **plain, "code": None if code is None else code_of(code), "policy": policy, "tree": None if tree is None else path_of(tree, "tree"),
+        **plain, **({} if code is None else program_of(code)), "policy": policy, "tree": None if tree is None else path_of(tree, "tree"),
         "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None,
         "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs, large) or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
@@ -411,7 +411,7 @@ class Daemon:
                  ca_file: Optional["PathLike"] = None) -> None:
         self._place = _place_of(socket, token, ca_file)
 
-    def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
+    def run(self, code: Code, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
             tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """Run `code` and wait for its end. `spec` are arguments of hotcell.run: policy and tree by their names, inputs, vars,
         input, args, env, limits, timeout, memory, seed, returns, persist_code, labels, interface; and `volumes`, {name: path in the
@@ -424,7 +424,7 @@ class Daemon:
         named = tools_by_name(tools)
         return checked(result_of(run_flow(self._place, _body("Daemon.run", code, named, spec), output_dir, on_event, named)), check)
 
-    def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None, **spec: Any) -> Job:
+    def submit(self, code: Code, *, key: Optional[str] = None, tools: Optional[Tools] = None, **spec: Any) -> Job:
         """Submit a job without waiting for its end. A second call with the same `key` and the same job returns the same job:
         so after DaemonLost the call can safely be repeated with that key. Raises as run does."""
         named = tools_by_name(tools)
@@ -525,7 +525,7 @@ class AsyncDaemon:
                  ca_file: Optional["PathLike"] = None) -> None:
         self._place = _place_of(socket, token, ca_file)
 
-    async def run(self, code: str, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
+    async def run(self, code: Code, *, output_dir: Optional["PathLike"] = None, on_event: Optional[Listener] = None,
                   tools: Optional[Tools] = None, check: bool = False, **spec: Any) -> Result:
         """As Daemon.run. Coroutine functions among the tools run in this loop, others in threads. Cancelling the task ends
         the job."""
@@ -533,7 +533,7 @@ class AsyncDaemon:
         flow = run_flow(self._place, _body("AsyncDaemon.run", code, named, spec), output_dir, on_event, named)
         return checked(await aresult_of(flow), check)
 
-    async def submit(self, code: str, *, key: Optional[str] = None, tools: Optional[Tools] = None,
+    async def submit(self, code: Code, *, key: Optional[str] = None, tools: Optional[Tools] = None,
                      **spec: Any) -> AsyncJob:
         """As Daemon.submit."""
         named = tools_by_name(tools)

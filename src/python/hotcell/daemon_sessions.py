@@ -20,6 +20,7 @@ from .wire import Flow, Notify, Place, aresult_of, events, result_of, unhurried,
 
 if TYPE_CHECKING:
     from .launcher import PathLike
+    from .staging import Code
 
 Program = Union[str, Mapping[str, Any]]
 
@@ -80,7 +81,7 @@ class _SessionFlows:
         with contextlib.suppress(Problem):  # the run has ended meanwhile
             yield from self._post("input", input_line(lines[0] if lines else None))
 
-    def _run(self, code: str, listener: Optional[Listener], on_input: Optional[Answerer] = None, **spec: Any) -> Flow:
+    def _run(self, code: Code, listener: Optional[Listener], on_input: Optional[Answerer] = None, **spec: Any) -> Flow:
         ends: List[Dict[str, Any]] = []
         self._tools.errors.clear()
 
@@ -181,7 +182,7 @@ class DaemonSession(_SessionFlows):
         with self._turn.taken():
             return result_of(flow)
 
-    def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
+    def run(self, code: Code, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
         """Run `code` in the state that earlier runs left. `spec`: inputs, vars, input, args, env, returns, limits,
         timeout, persist_code, on_input.
 
@@ -248,7 +249,7 @@ class AsyncDaemonSession(_SessionFlows):
         async with self._turn.ataken():
             return await aresult_of(flow)
 
-    async def run(self, code: str, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
+    async def run(self, code: Code, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
         """As DaemonSession.run. Cancelling the task interrupts the run, and the task ends with the run."""
         run: Run = await self._wait(self._run(code, on_event, **spec))
         checked(run, check)

@@ -16,7 +16,7 @@ from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed,
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
-from .staging import Directory, Staging, code_of, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Code, Directory, Staging, code_of, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
@@ -34,7 +34,7 @@ Amount = Union[int, float, str]
 
 
 @named
-def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
+def run(code: Code, *, policy: Optional[Policy] = None, tree: Optional[PathLike] = None,
         inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None,
         input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
         output_dir: Optional[PathLike] = None, limits: Optional[Mapping[str, Amount]] = None,
@@ -48,6 +48,8 @@ def run(code: str, *, policy: Optional[Policy] = None, tree: Optional[PathLike] 
         workdir: Optional[PathLike] = None) -> Result:
     """Run `code` in a cell of its own and return its Result.
 
+    code        a program in Python; or, as a list, a command: the name of a program of the tree and its arguments, where the
+                policy executes any ("shell" does); Result.command_status is then the command's exit status
     policy      name, path, or a policy as a dict; None: the policy "default"
     tree        name or path of the root file system, "scientific+geo" with the layer geo; None: the policy's tree
     inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
@@ -240,14 +242,14 @@ class _Job:
         self.command += ["--tool-fd", str(self._server.theirs)]
         return (self._server.theirs,)
 
-    def _spec(self, code: str, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]],
+    def _spec(self, code: Code, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]],
               output_dir: Optional[PathLike], limits: Optional[Mapping[str, Amount]],
               timeout: Optional[Amount], memory: Optional[Amount], returns: Optional[Sequence[str]],
               persist_code: bool, input: Union[None, str, bytes], args: Optional[Sequence[str]],
               env: Optional[Mapping[str, str]], dirs: Optional[Sequence[Directory]], **plain: Any) -> Dict[str, Any]:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
-        spec["code"] = code_of(code)
+        spec.update(program_of(code))
         for name, value in (("policy", policy_argument(policy, self._staging)),
                             ("limits", limits_of(limits, timeout=timeout, memory=memory)),
                             ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),

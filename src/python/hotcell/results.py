@@ -163,6 +163,16 @@ class Result:
         return self.status == "ok"
 
     @property
+    def command_status(self) -> Optional[int]:
+        """The exit status of a job that was a command, as a shell has it: 128 and the signal's number if one ended it, 127 if the tree
+        does not have the program, 126 if it may not be executed. None for a program in Python, and for a command that was not run or
+        did not come to an end."""
+        if not (self.manifest.get("code") or {}).get("command"):
+            return None
+        exit_status = self.guest.get("exit")
+        return exit_status if isinstance(exit_status, int) else None
+
+    @property
     def text(self) -> str:
         """The part of standard output that was kept."""
         return self.stdout.text

@@ -21,7 +21,7 @@ from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
-from .staging import Directory, Staging, code_of, contents, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, returns_of, stdin_of, to_json
+from .staging import Code, Directory, Staging, contents, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .turns import Turn
@@ -188,7 +188,7 @@ class Session:
         """Whether the session is known to have ended."""
         return bool(self._process.stdout and self._process.stdout.closed)
 
-    def run(self, code: str, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
+    def run(self, code: Code, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
@@ -573,7 +573,7 @@ def advice_for(name: str) -> str:
     return "it is for a session as a whole: give it to Session" if name in WITH_SESSION else ""
 
 
-def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
+def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
              args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, **other: Any) -> Dict[str, Any]:
@@ -584,7 +584,7 @@ def run_spec(code: str, vars: Optional[Mapping[str, Any]] = None, returns: Optio
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
             "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
     given = {} if input is None else {"stdin": stdin_of(input)}
-    return {"code": code_of(code), **given, **{name: value for name, value in rest.items() if value}}
+    return {**program_of(code), **given, **{name: value for name, value in rest.items() if value}}
 
 
 def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Dict[str, Any]]:

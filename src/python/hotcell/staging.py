@@ -11,7 +11,7 @@ import tempfile
 from collections import abc
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Type, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
 from .errors import InputError
 from .values import write_file
@@ -79,7 +79,18 @@ def code_of(value: object) -> str:
     """A program. InputError for what is no str."""
     if isinstance(value, str):
         return value
-    raise InputError(f"code: expected str, got {type(value).__name__}")
+    raise InputError(f"code: expected str, or for a command a list of str, got {type(value).__name__}")
+
+
+Code = Union[str, Sequence[str]]  # a program in Python, or a command as a list of arguments
+
+
+def program_of(value: object) -> Dict[str, Any]:
+    """The member of a spec for a program in Python, which is a str, or for a command, a list of arguments. InputError for
+    anything else."""
+    if isinstance(value, (list, tuple)):
+        return {"command": list_of(value, "command")}
+    return {"code": code_of(value)}
 
 
 def limits_of(limits: object, **short: Any) -> Dict[str, Any]:
