@@ -22,6 +22,7 @@ void hc_job_finish(struct hc_job *job)
     for (size_t i = 0; i < job->input_count; i++) {
         free(job->inputs[i].name);
         free(job->inputs[i].path);
+        free(job->inputs[i].place);
     }
     hc_job_free_dirs(job);
     cJSON_Delete(job->vars);

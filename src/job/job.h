@@ -31,6 +31,8 @@ enum hc_input_format {
 struct hc_input {
     char *name;                  /* name of the program's variable (hc_is_variable) */
     char *path;                  /* path of the file on the host */
+    char *place;                 /* relative path in the working directory that the program finds a copy at
+                                    (hc_job_bad_place);                 owned; NULL: the file's own name */
     enum hc_input_format format; /* how the program gets the file */
 };
 
@@ -229,6 +231,9 @@ const char *hc_job_refuse_input(const struct hc_job *job, const struct hc_policy
 int hc_job_check_id(const char *id, struct hc_error *err);
 
 const char *hc_dir_mode_name(enum hc_dir_mode mode); /* "ro", "cow", "rw", "scratch" */
+
+/* Why no file of a program's working directory can have this path; NULL: one can. */
+const char *hc_job_bad_place(const char *path);
 
 /* Why a directory of the host cannot have this path in a cell, whatever is in its tree; NULL: it can. */
 const char *hc_dir_bad_place(const char *place);

@@ -26,9 +26,10 @@ int hc_job_put_input(struct hc_job *job, const char *name, const char *path, enu
                      struct hc_error *err);
 
 /* Add the content of one uploaded input, which is `node`, to `uploads`. `*file` gets the name of its file,
- * which the caller owns. */
+ * and
+ * `*place` the place of its copy in the working directory or NULL; the caller owns both. */
 int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node,
-                      const char *name, char **file, struct hc_error *err);
+                      const char *name, char **file, char **place, struct hc_error *err);
 
 /* Add a directory of the host; `place` and `mode` NULL: their defaults. Returns what is wrong, or NULL: it
  * was added. (job_dirs.c) */

@@ -90,17 +90,22 @@ static int parse_df_paths(struct spec *s, const cJSON *node, struct hc_error *er
 
 static int parse_upload(struct spec *s, const cJSON *in, struct hc_error *err)
 {
-    char *file = NULL, name[HC_JOB_NAME + 2];
+    char *file, *place, name[HC_JOB_NAME + 2];
     (void)hc_input_split(in->string, "", name);
     const char *bad = hc_job_bad_variable(NULL, name);
     if (bad)
         return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
-    if (hc_job_put_upload(s->uploads, s->json, in, name, &file, err) < 0)
+    if (hc_job_put_upload(s->uploads, s->json, in, name, &file, &place, err) < 0)
         return -1;
-    int rc = s->is_run && s->uploads->list[s->uploads->count - 1].upload
+    const char *late = s->uploads->list[s->uploads->count - 1].upload ? "upload" : place ? "place" : NULL;
+    int rc = s->is_run && late
                  ? hc_json_fail(s->json, in, false, err,
-                                "inputs.%s.upload: it is for jobs, and for sessions as they begin", name)
+                                "inputs.%s.%s: it is for jobs, and for sessions as they begin", name, late)
                  : hc_job_put_input(s->job, name, file, hc_input_split(in->string, file, name), err);
+    if (rc == 0)
+        s->job->inputs[s->job->input_count - 1].place = place;
+    else
+        free(place);
     free(file);
     return rc;
 }

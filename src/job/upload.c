@@ -33,6 +33,23 @@ static const char *bad_file_name(const char *name)
     return NULL;
 }
 
+const char *hc_job_bad_place(const char *path)
+{
+    if (strlen(path) > MAX_FILE_NAME)
+        return "the path is too long";
+    for (const char *at = path;; at++) {
+        size_t len = strcspn(at, "/");
+        if (!len || *at == '.')
+            return "expected a relative path, no part of which begins with a dot";
+        for (size_t i = 0; i < len; i++)
+            if ((unsigned char)at[i] < 0x20 || at[i] == 0x7f)
+                return "expected a path without control characters";
+        at += len;
+        if (!*at)
+            return NULL;
+    }
+}
+
 int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_error *err)
 {
     size_t text_len = strlen(text), room = text_len / 4 * 3 + 3;
@@ -52,7 +69,7 @@ int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_e
 
 /* The members of an input; NULL: the input lacks that member. */
 struct parts {
-    const cJSON *file, *text, *data, *upload;
+    const cJSON *file, *place, *text, *data, *upload;
 };
 
 static int find_parts(struct parts *p, const struct hc_json *json, const cJSON *node, struct hc_error *err)
@@ -64,19 +81,20 @@ static int find_parts(struct parts *p, const struct hc_json *json, const cJSON *
                             node->string, hc_json_kind(node));
     cJSON_ArrayForEach(member, node)
     {
-        const cJSON **place = strcmp(member->string, "file") == 0     ? &p->file
-                              : strcmp(member->string, "text") == 0   ? &p->text
-                              : strcmp(member->string, "data") == 0   ? &p->data
-                              : strcmp(member->string, "upload") == 0 ? &p->upload
-                                                                      : NULL;
-        if (!place)
+        const cJSON **part = strcmp(member->string, "file") == 0     ? &p->file
+                             : strcmp(member->string, "place") == 0  ? &p->place
+                             : strcmp(member->string, "text") == 0   ? &p->text
+                             : strcmp(member->string, "data") == 0   ? &p->data
+                             : strcmp(member->string, "upload") == 0 ? &p->upload
+                                                                     : NULL;
+        if (!part)
             return hc_json_fail(json, member, true, err,
-                                "inputs.%s: unknown member '%.64s'; expected file, text, data, upload",
+                                "inputs.%s: unknown member '%.64s'; expected file, place, text, data, upload",
                                 node->string, member->string);
         if (!cJSON_IsString(member))
             return hc_json_fail(json, member, false, err, "inputs.%s.%s: expected a string, got %s",
                                 node->string, member->string, hc_json_kind(member));
-        *place = member;
+        *part = member;
     }
     if ((p->text != NULL) + (p->data != NULL) + (p->upload != NULL) != 1)
         return hc_json_fail(json, node, false, err,
@@ -112,20 +130,26 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
 }
 
 int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, const cJSON *node,
-                      const char *name, char **file, struct hc_error *err)
+                      const char *name, char **file, char **place, struct hc_error *err)
 {
     struct parts p = {0};
+    *file = *place = NULL;
     if (find_parts(&p, json, node, err) < 0)
         return -1;
     const char *bad = p.file ? bad_file_name(p.file->valuestring) : NULL;
     if (bad)
         return hc_json_fail(json, p.file, false, err, "inputs.%s.file: %s", node->string, bad);
+    bad = p.place ? hc_job_bad_place(p.place->valuestring) : NULL;
+    if (bad)
+        return hc_json_fail(json, p.place, false, err, "inputs.%s.place: %s", node->string, bad);
     *file = strdup(p.file ? p.file->valuestring : name);
-    if (!*file)
-        return hc_fail(err, ENOMEM, "inputs.%s", node->string);
-    if (take_content(uploads, json, &p, node->string, err) == 0)
+    *place = p.place ? strdup(p.place->valuestring) : NULL;
+    int rc = !*file || (p.place && !*place) ? hc_fail(err, ENOMEM, "inputs.%s", node->string)
+                                            : take_content(uploads, json, &p, node->string, err);
+    if (rc == 0)
         return 0;
     free(*file);
-    *file = NULL;
+    free(*place);
+    *file = *place = NULL;
     return -1;
 }

@@ -33,6 +33,19 @@ bool hc_launch_is_name(const char *name, const struct hc_policy *policy)
     return *name && *name != '.' && strlen(name) <= MOST_NAME && !hc_collect_reserves(name, policy);
 }
 
+/* Can a copy have this place? Its first part is a name of /output, which may be reserved. */
+static bool is_free(const char *place, const struct hc_policy *policy)
+{
+    char first[MOST_NAME + 1];
+    size_t len = strcspn(place, "/");
+    if (!place[len])
+        return hc_launch_is_name(place, policy);
+    if (len > MOST_NAME || hc_job_bad_place(place))
+        return false;
+    (void)snprintf(first, sizeof first, "%.*s", (int)len, place);
+    return hc_launch_is_name(first, policy);
+}
+
 /* The file system is mounted with the guest's ids alone. */
 struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l)
 {
@@ -71,9 +84,31 @@ static int copy_bytes(int from, int to, int64_t size, struct hc_error *err)
     return 0;
 }
 
+/* Open the directory of the place `path`, after the directories above it were made if they were missing;
+ * `*name` becomes the last part. All of them are the guest's, in an /output that no program has seen yet. -1:
+ * with errno. */
+static int open_parent(const struct hc_launch *l, const char *path, const char **name)
+{
+    const struct hc_own_ids own = hc_launch_become_guest(l);
+    hc_autofd dir = fcntl(l->output_fd, F_DUPFD_CLOEXEC, 0);
+    const char *slash;
+    for (*name = path; dir >= 0 && (slash = strchr(*name, '/')); *name = slash + 1) {
+        char part[MOST_NAME + 1];
+        (void)snprintf(part, sizeof part, "%.*s", (int)(slash - *name), *name);
+        if (mkdirat(dir, part, 0700) < 0 && errno != EEXIST)
+            hc_close_fd(&dir);
+        else {
+            hc_autofd above = hc_take(&dir);
+            dir = openat(above, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        }
+    }
+    hc_launch_become_launcher(own);
+    return hc_take(&dir);
+}
+
 /* Copy one input. If there is no room for the copy, or its name is taken, the program has the input only
  * below /input. */
-static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *name, int64_t *room,
+static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *place, int64_t *room,
                       struct hc_error *err)
 {
     struct stat st;
@@ -84,13 +119,16 @@ static int copy_input(struct hc_launch *l, const struct hc_source *s, const char
     hc_autofd from = hc_open_quietly(AT_FDCWD, path, 0);
     if (from < 0)
         return hc_fail_as(err, HC_EXIT_DATA, errno, "open %s", s->path);
-    hc_autofd to = hc_launch_create_as_guest(l, l->output_fd, name, 0600);
+    const char *last;
+    hc_autofd dir = open_parent(l, place, &last);
+    hc_autofd to = dir < 0 ? -1 : hc_launch_create_as_guest(l, dir, last, 0600);
     if (to < 0)
-        return errno == EEXIST || errno == ENOSPC ? 0 : hc_fail(err, errno, "make %s", name);
+        return errno == EEXIST || errno == ENOSPC || errno == ENOTDIR ? 0
+                                                                      : hc_fail(err, errno, "make %s", place);
     int rc = copy_bytes(from, to, st.st_size, err);
     if (rc > 0)
-        return unlinkat(l->output_fd, name, 0) < 0 ? hc_fail(err, errno, "remove %s", name) : 0;
-    if (rc < 0 || hc_input_copies_add(&l->copies, name, to, st.st_mtim, err) < 0)
+        return unlinkat(dir, last, 0) < 0 ? hc_fail(err, errno, "remove %s", place) : 0;
+    if (rc < 0 || hc_input_copies_add(&l->copies, place, to, st.st_mtim, err) < 0)
         return -1;
     *room -= st.st_size;
     return 0;
@@ -103,8 +141,8 @@ int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
     if (policy->output_mode != HC_OUTPUT_CAPPED || l->run->job->check_only)
         return 0;
     for (size_t i = 0; i < l->plan.input_count; i++) {
-        const char *name = l->m->inputs[i].file;
-        if (hc_launch_is_name(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
+        const char *given = l->run->job->inputs[i].place, *place = given ? given : l->m->inputs[i].file;
+        if (is_free(place, policy) && copy_input(l, &l->plan.inputs[i], place, &room, err) < 0)
             return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
     }
     return 0;

@@ -70,6 +70,11 @@ static const struct hc_option config_rows[] = {
      .help = "Total size of the finished jobs and results that are kept; the oldest are deleted first; 0: no limit."},
     {.path = "uploads.time", .kind = HC_OPT_DURATION, FIELD(uploads_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
      .help = "How long an upload is kept after its last use: a part that came, or a job or session that named it."},
+    {.path = "sandboxfusion.policy", .kind = HC_OPT_NAME, FIELD(fusion_policy), .def_name = "",
+     .help = "The policy of programs that clients of SandboxFusion send to POST /run_code (see DIALECTS). Default: the daemon does not take "
+             "them. A tenant has to have this policy among its own."},
+    {.path = "sandboxfusion.commands", .kind = HC_OPT_NAME, FIELD(fusion_commands), .def_name = "",
+     .help = "The policy, one with commands.allow such as shell, of such requests in the languages bash and pytest. Default: these languages are not there."},
     {.path = "http.body", .kind = HC_OPT_SIZE, FIELD(http_body), .min = KIB, .max = 16 * GIB, .def = 64 * MIB,
      .help = "Size of the body of one request."},
     {.path = "http.bodies", .kind = HC_OPT_SIZE, FIELD(http_bodies), .min = KIB, .max = TIB, .def = 512 * MIB,

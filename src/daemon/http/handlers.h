@@ -6,8 +6,11 @@
 #include "daemon/http/metrics.h"
 #include "daemon/queue/maxima.h"
 
+#include <sys/stat.h>
+
 /* The handlers, each named after the method and the object of its route. */
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
+hc_handler hc_post_run_code;
 hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
 hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
 hc_handler hc_post_request, hc_interrupt_session;
@@ -22,6 +25,13 @@ hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_l
 /* Set x->task to the tenant's job with the id x->id. False: there is none, or it is another tenant's; clients
  * cannot tell these two cases apart. */
 bool hc_find_job(struct hc_exchange *x, struct hc_tenant *t);
+
+/* Accept the job in x->body, which its client waits for: x->task is set, or `why` says why it is not. */
+void hc_take_job(struct hc_exchange *x, struct hc_tenant *t, struct hc_problem *why);
+
+/* Open a regular file below the directory of results of the job `id`, whatever `path` says. -1: there is
+ * none. */
+int hc_open_result(struct hc_dispatch *d, const char *id, const char *path, struct stat *st);
 
 /* Read the request's parameters for a list of jobs (lists.c); the texts in `out` are borrowed from the
  * request. -1: a parameter is wrong; `why` says which. */

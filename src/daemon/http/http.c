@@ -394,6 +394,7 @@ static void exchange_destroy(struct hc_exchange *x)
     hc_part_end(x); /* the client has gone: what came of the part stays */
     drop_answer(x);
     free(x->rest);
+    cJSON_Delete(x->fetch);
     c->exchange = NULL;
     c->receiving = true;
     c->since = hc_mono_ms();

@@ -64,7 +64,8 @@ struct hc_exchange {
     int64_t body_held;   /* bytes of `body` that count as request memory until the handler has returned */
     int64_t answer_held; /* bytes of the answer that count as request memory until the client has them */
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
-    struct hc_waiter waiter;   /* wakes the exchange when `task` has news */
+    cJSON *fetch;            /* files that a request in SandboxFusion's form wants back; owned; NULL: none */
+    struct hc_waiter waiter; /* wakes the exchange when `task` has news */
     struct hc_task *task; /* the job, or the request to a session, that the exchange is about; a reference */
     struct hc_event_reader events; /* place in the stream of the task's events */
     bool suspended;                /* libmicrohttpd does not look at the connection until the task has news */

@@ -135,6 +135,14 @@ static int take_job(struct hc_exchange *x, struct hc_tenant *t, const struct wis
     return x->task ? 0 : hc_reply_problem(x, &why, NULL);
 }
 
+void hc_take_job(struct hc_exchange *x, struct hc_tenant *t, struct hc_problem *why)
+{
+    const struct wish waits = {0};
+    *why = (struct hc_problem){0};
+    if (hc_dispatch_takes_jobs(x->dispatch, why))
+        accept_job(x, t, &waits, why);
+}
+
 int hc_post_job(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct wish w;

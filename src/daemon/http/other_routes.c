@@ -20,9 +20,8 @@ static const char openapi[] = {
 
 /* ---- files ---- */
 
-/* Opens a regular file; the kernel makes sure that it is below the job's directory, whatever the path says.
- */
-static int open_file(struct hc_dispatch *d, const char *id, const char *path, struct stat *st)
+/* The kernel makes sure that the file is below the job's directory. */
+int hc_open_result(struct hc_dispatch *d, const char *id, const char *path, struct stat *st)
 {
     struct open_how how = {.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
@@ -82,7 +81,7 @@ int hc_reply_file(struct hc_exchange *x)
 {
     struct stat st = {0};
     char tag[64];
-    int fd = open_file(x->dispatch, x->id, x->rest, &st);
+    int fd = hc_open_result(x->dispatch, x->id, x->rest, &st);
     if (fd < 0)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such file");
     const uint64_t size = (uint64_t)st.st_size;

@@ -33,6 +33,7 @@ static const struct {
     [HC_PROBLEM_LAUNCH] = {500, "launch-failed", "The cell could not be built, or its results not be kept"},
     [HC_PROBLEM_INTERNAL] = {500, "internal", "The daemon has failed"},
     [HC_PROBLEM_BUSY] = {503, "busy", "The daemon takes no more for the moment"},
+    [HC_PROBLEM_LATER] = {504, "later", "The job was not run, and may be sent again"},
     [HC_PROBLEM_HOST] = {503, "host", "This host cannot give the isolation asked for"},
 };
 

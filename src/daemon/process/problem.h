@@ -30,6 +30,7 @@ enum hc_problem_kind {
     HC_PROBLEM_LAUNCH,    /* the cell could not be built, or its results not be kept */
     HC_PROBLEM_INTERNAL,  /* the daemon has failed */
     HC_PROBLEM_BUSY,      /* the daemon takes no more at the moment */
+    HC_PROBLEM_LATER,     /* as BUSY, QUOTA and LOST, for clients that send again only after this status */
     HC_PROBLEM_HOST,      /* this host cannot give the isolation that was asked for */
 };
 

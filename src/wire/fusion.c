@@ -1,0 +1,365 @@
+#include "wire/fusion.h"
+
+#include "job/job.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_FILES 63   /* most files of a request; a job has 64 inputs, of which one may be its own */
+#define MOST_MB    1e12 /* most megabytes that a request may name */
+#define TEST_FILE  "test_main.py"
+
+/* The languages: Python, and those that are commands of a tree, which get the code as an argument or, if
+ * `file` is set, as a file of that name. */
+static const struct language {
+    const char *name;
+    const char *command[6]; /* up to NULL; none: a program in Python */
+    const char *file;
+} languages[] = {
+    {"python", {NULL}, NULL},
+    {"bash", {"bash", "-c", NULL}, NULL},
+    {"pytest", {"python3", "-m", "pytest", "-q", TEST_FILE, NULL}, TEST_FILE},
+};
+
+#define LANGUAGES (sizeof languages / sizeof *languages)
+
+/* ---- a request ---- */
+
+/* A request that is being read. */
+struct request {
+    struct hc_json json;                 /* its document */
+    const struct hc_fusion_rules *rules; /* borrowed */
+    const struct language *language;     /* a row of the table */
+    const cJSON *code;                   /* a string */
+    const cJSON *stdin_text;             /* a string; NULL: none */
+    const cJSON *args, *files, *fetch;   /* NULL: none */
+    double timeout_s;                    /* seconds; 0: the policy's */
+    double memory_mb;                    /* megabytes; 0: the policy's */
+};
+
+static int wrong(const struct request *r, const cJSON *node, const char *expected, struct hc_error *err)
+{
+    return hc_json_fail(&r->json, node, false, err, "%s: expected %s, got %s", node->string, expected,
+                        hc_json_kind(node));
+}
+
+/* A member that is there and not null, of the type that `is` tells; -1: it has another type. */
+static int take(const struct request *r, const char *name, cJSON_bool (*is)(const cJSON *),
+                const char *expected, const cJSON **out, struct hc_error *err)
+{
+    const cJSON *node = hc_json_member(r->json.root, name);
+    *out = NULL;
+    if (!node || cJSON_IsNull(node))
+        return 0;
+    if (!is(node))
+        return wrong(r, node, expected, err);
+    *out = node;
+    return 0;
+}
+
+/* The names of the languages that there are. */
+static void list_languages(const struct hc_fusion_rules *rules, char *out, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < LANGUAGES; i++) {
+        if (languages[i].command[0] && !*rules->commands)
+            continue;
+        int n = snprintf(out + used, size - used, "%s%s", used ? ", " : "", languages[i].name);
+        used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
+    }
+}
+
+static int take_language(struct request *r, struct hc_error *err)
+{
+    const cJSON *node;
+    char list[80];
+    if (take(r, "language", cJSON_IsString, "a string", &node, err) < 0)
+        return -1;
+    const char *name = node ? node->valuestring : "python";
+    for (size_t i = 0; i < LANGUAGES; i++)
+        if (strcmp(languages[i].name, name) == 0 && (!languages[i].command[0] || *r->rules->commands))
+            r->language = &languages[i];
+    list_languages(r->rules, list, sizeof list);
+    return r->language ? 0
+                       : hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                                    "language '%.40s' is not there: expected one of %s", name, list);
+}
+
+/* A number of seconds or megabytes above 0; -1 stands for none, as null does. */
+static int take_amount(struct request *r, const char *name, double *out, struct hc_error *err)
+{
+    const cJSON *node;
+    if (take(r, name, cJSON_IsNumber, "a number", &node, err) < 0)
+        return -1;
+    *out = node && node->valuedouble != -1 ? node->valuedouble : 0;
+    if (!node || node->valuedouble == -1 || (*out > 0 && *out <= MOST_MB))
+        return 0;
+    return hc_json_fail(&r->json, node, false, err, "%s: expected a number above 0, or -1", name);
+}
+
+static int check_files(const struct request *r, struct hc_error *err)
+{
+    const cJSON *file;
+    if (cJSON_GetArraySize(r->files) > MOST_FILES)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "files: more than %d", MOST_FILES);
+    cJSON_ArrayForEach(file, r->files)
+    {
+        const char *bad = hc_job_bad_place(file->string);
+        if (bad)
+            return hc_json_fail(&r->json, file, true, err, "files: '%.80s': %s", file->string, bad);
+        if (!cJSON_IsString(file) && !cJSON_IsNull(file))
+            return hc_json_fail(&r->json, file, false, err, "files: expected base64, got %s",
+                                hc_json_kind(file));
+        if (r->language->file && strcmp(r->language->file, file->string) == 0)
+            return hc_json_fail(&r->json, file, true, err, "files: '%s' is the code itself", file->string);
+    }
+    return 0;
+}
+
+static int check_strings(const struct request *r, const cJSON *list, struct hc_error *err)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item))
+            return hc_json_fail(&r->json, item, false, err, "%s: expected strings, got %s", list->string,
+                                hc_json_kind(item));
+    }
+    return 0;
+}
+
+static int read_request(struct request *r, struct hc_error *err)
+{
+    if (!cJSON_IsObject(r->json.root))
+        return hc_json_fail(&r->json, r->json.root, false, err, "expected an object, got %s",
+                            hc_json_kind(r->json.root));
+    if (take(r, "code", cJSON_IsString, "a string", &r->code, err) < 0)
+        return -1;
+    if (!r->code)
+        return hc_json_fail(&r->json, r->json.root, false, err, "code: expected a string, got nothing");
+    if (take(r, "stdin", cJSON_IsString, "a string", &r->stdin_text, err) < 0 ||
+        take(r, "args", cJSON_IsArray, "a list", &r->args, err) < 0 ||
+        take(r, "files", cJSON_IsObject, "an object", &r->files, err) < 0 ||
+        take(r, "fetch_files", cJSON_IsArray, "a list", &r->fetch, err) < 0 ||
+        take_amount(r, "run_timeout", &r->timeout_s, err) < 0 ||
+        take_amount(r, "memory_limit_MB", &r->memory_mb, err) < 0)
+        return -1;
+    if (check_strings(r, r->args, err) < 0 || check_strings(r, r->fetch, err) < 0 ||
+        take_language(r, err) < 0)
+        return -1;
+    return check_files(r, err);
+}
+
+/* ---- its spec ---- */
+
+static bool put_strings(cJSON *list, const cJSON *more)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, more)
+    {
+        cJSON *copy = cJSON_CreateString(item->valuestring);
+        if (!copy || !cJSON_AddItemToArray(list, copy))
+            return false;
+    }
+    return true;
+}
+
+static bool put_string(cJSON *list, const char *text)
+{
+    cJSON *item = cJSON_CreateString(text);
+    return item && cJSON_AddItemToArray(list, item);
+}
+
+/* The program: "code", or a "command" with the code and the arguments of the request. */
+static bool put_program(cJSON *spec, const struct request *r)
+{
+    const struct language *l = r->language;
+    if (!l->command[0]) {
+        cJSON *args = r->args ? cJSON_AddArrayToObject(spec, "args") : NULL;
+        return cJSON_AddStringToObject(spec, "code", r->code->valuestring) &&
+               (!r->args || (args && put_strings(args, r->args)));
+    }
+    cJSON *command = cJSON_AddArrayToObject(spec, "command");
+    for (size_t i = 0; command && l->command[i]; i++)
+        if (!put_string(command, l->command[i]))
+            return false;
+    if (!command ||
+        (!l->file && (!put_string(command, r->code->valuestring) || !put_string(command, l->name))))
+        return false;
+    return put_strings(command, r->args);
+}
+
+/* One file of the working directory, in `data`, base64, or in `text`. Its variable has a name that programs
+ * do not have. */
+static bool put_file(cJSON *inputs, int number, const char *path, const char *data, const char *text)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "_file_%d:raw", number);
+    cJSON *entry = cJSON_AddObjectToObject(inputs, name);
+    return entry && cJSON_AddStringToObject(entry, "place", path) &&
+           cJSON_AddStringToObject(entry, text ? "text" : "data", text ? text : data);
+}
+
+static bool put_files(cJSON *spec, const struct request *r)
+{
+    const char *own = r->language->file;
+    cJSON *inputs = r->files || own ? cJSON_AddObjectToObject(spec, "inputs") : NULL;
+    const cJSON *file;
+    int number = 0;
+    cJSON_ArrayForEach(file, r->files)
+    {
+        if (!inputs ||
+            !put_file(inputs, ++number, file->string, cJSON_IsString(file) ? file->valuestring : "", NULL))
+            return false;
+    }
+    return !own || (inputs && put_file(inputs, ++number, own, NULL, r->code->valuestring));
+}
+
+static bool put_limits(cJSON *spec, const struct request *r)
+{
+    char text[40];
+    cJSON *limits = cJSON_AddObjectToObject(spec, "limits");
+    if (!limits)
+        return false;
+    (void)snprintf(text, sizeof text, "%.0fms", ceil(r->timeout_s * 1000));
+    if (r->timeout_s > 0 && !cJSON_AddStringToObject(limits, "timeout", text))
+        return false;
+    (void)snprintf(text, sizeof text, "%.0fM", ceil(r->memory_mb));
+    return r->memory_mb <= 0 || cJSON_AddStringToObject(limits, "memory", text);
+}
+
+static bool put_spec(cJSON *spec, const struct request *r)
+{
+    const char *policy = r->language->command[0] ? r->rules->commands : r->rules->policy;
+    return spec && put_program(spec, r) && put_files(spec, r) && put_limits(spec, r) &&
+           cJSON_AddStringToObject(spec, "policy", policy) &&
+           cJSON_AddStringToObject(spec, "interface", "http") &&
+           (!r->stdin_text || cJSON_AddStringToObject(spec, "stdin", r->stdin_text->valuestring));
+}
+
+static int print(cJSON *object, bool whole, struct hc_buf *out, struct hc_error *err)
+{
+    char *text = whole ? cJSON_PrintUnformatted(object) : NULL;
+    cJSON_Delete(object);
+    if (text)
+        (void)hc_buf_str(out, text);
+    cJSON_free(text);
+    return text && !out->failed ? 0 : hc_fail(err, ENOMEM, "answer");
+}
+
+int hc_fusion_spec(const struct hc_fusion_rules *rules, const char *text, size_t len, struct hc_buf *spec,
+                   cJSON **fetch, struct hc_error *err)
+{
+    struct request r = {.rules = rules};
+    *fetch = NULL;
+    if (hc_json_parse(&r.json, "request", text, len, err) < 0)
+        return -1;
+    int rc = read_request(&r, err);
+    if (rc == 0) {
+        cJSON *object = cJSON_CreateObject();
+        rc = print(object, put_spec(object, &r), spec, err);
+    }
+    if (rc == 0 && r.fetch && r.fetch->child && !(*fetch = cJSON_Duplicate(r.fetch, true)))
+        rc = hc_fail(err, ENOMEM, "request");
+    hc_json_finish(&r.json);
+    return rc;
+}
+
+/* ---- the answer ---- */
+
+/* What a manifest says of a program's end, in SandboxFusion's words. */
+struct verdict {
+    const char *status; /* of the whole answer */
+    const char *run;    /* status of the run; NULL: there was none */
+    bool exited;        /* `code` is known */
+    int code;           /* exit status; negative: the number of a signal */
+};
+
+static struct verdict judge(const cJSON *manifest)
+{
+    const char *status = hc_json_text(manifest, "status");
+    const cJSON *process = hc_json_member(manifest, "process");
+    const int exit = (int)hc_json_int(process, "exit", -1), signal = (int)hc_json_int(process, "signal", 0);
+    struct verdict v = {
+        .status = "Failed", .run = "Finished", .exited = true, .code = exit < 0 ? -signal : exit};
+    if (strcmp(status, "ok") == 0)
+        return (struct verdict){.status = "Success", .run = "Finished", .exited = true, .code = 0};
+    if (strcmp(status, "launch_failed") == 0 || !*status)
+        return (struct verdict){.status = "SandboxError"};
+    if (strcmp(status, "timeout") == 0 || strcmp(status, "cpu") == 0)
+        return (struct verdict){.status = "Failed", .run = "TimeLimitExceeded"};
+    if (v.code == 0 || strcmp(status, "rejected") == 0) /* refused before it ran, or ended by another limit */
+        v.code = 1;
+    return v;
+}
+
+/* The text of standard error. What Python itself would have printed about a program that was refused, such as
+ * a syntax error, is there already. */
+static bool put_stderr(cJSON *run, const cJSON *manifest)
+{
+    const char *text = hc_json_text(hc_json_member(manifest, "stderr"), "text");
+    const char *reason = hc_json_text(manifest, "reason");
+    const char *status = hc_json_text(manifest, "status");
+    bool said = strcmp(status, "ok") == 0 || strcmp(status, "error") == 0 || !*reason ||
+                (strcmp(status, "rejected") == 0 && *text);
+    if (said)
+        return cJSON_AddStringToObject(run, "stderr", text);
+    hc_autobuf all = {0};
+    size_t len = strlen(text);
+    (void)hc_buf_fmt(&all, "%s%shotcell: %s: %s\n", text, len && text[len - 1] != '\n' ? "\n" : "", status,
+                     reason);
+    return !all.failed && cJSON_AddStringToObject(run, "stderr", all.data);
+}
+
+static bool put_run(cJSON *answer, const cJSON *manifest, const struct verdict *v)
+{
+    if (!v->run)
+        return cJSON_AddNullToObject(answer, "run_result");
+    cJSON *run = cJSON_AddObjectToObject(answer, "run_result");
+    const cJSON *time = hc_json_member(hc_json_member(manifest, "timing"), "run");
+    return run && cJSON_AddStringToObject(run, "status", v->run) &&
+           cJSON_AddNumberToObject(run, "execution_time", cJSON_IsNumber(time) ? time->valuedouble : 0) &&
+           (v->exited ? cJSON_AddNumberToObject(run, "return_code", v->code)
+                      : cJSON_AddNullToObject(run, "return_code")) &&
+           cJSON_AddStringToObject(run, "stdout", hc_json_text(hc_json_member(manifest, "stdout"), "text")) &&
+           put_stderr(run, manifest);
+}
+
+/* Fills an answer; `files` is taken. */
+static bool put_answer(cJSON *answer, const cJSON *manifest, const struct verdict *v, cJSON *files)
+{
+    if (!files)
+        files = cJSON_CreateObject();
+    bool ok = answer && cJSON_AddStringToObject(answer, "status", v->status) &&
+              cJSON_AddStringToObject(answer, "message", hc_json_text(manifest, "reason")) &&
+              cJSON_AddNullToObject(answer, "compile_result") && put_run(answer, manifest, v) &&
+              cJSON_AddNullToObject(answer, "executor_pod_name") &&
+              cJSON_AddItemToObject(answer, "files", files);
+    if (!ok)
+        cJSON_Delete(files);
+    return ok;
+}
+
+int hc_fusion_answer(const char *manifest, size_t len, cJSON *files, struct hc_buf *out, struct hc_error *err)
+{
+    struct hc_json json;
+    if (hc_json_parse(&json, "manifest", manifest, len, err) < 0) {
+        cJSON_Delete(files);
+        return -1;
+    }
+    const struct verdict v = judge(json.root);
+    cJSON *answer = cJSON_CreateObject();
+    int rc = print(answer, put_answer(answer, json.root, &v, files), out, err);
+    hc_json_finish(&json);
+    return rc;
+}
+
+int hc_fusion_refusal(const char *why, struct hc_buf *out)
+{
+    (void)hc_buf_str(out, "{\"status\":\"SandboxError\",\"message\":");
+    hc_json_quote(out, why, strlen(why));
+    return hc_buf_str(
+        out, ",\"compile_result\":null,\"run_result\":null,\"executor_pod_name\":null,\"files\":{}}");
+}
