@@ -1,5 +1,5 @@
-/* Any request in SandboxFusion's form, and any manifest: what is taken makes a spec that is JSON, what is refused
- * has a reason, and an answer is JSON. */
+/* Any request in SandboxFusion's form, and any manifest: what is taken makes a spec that is JSON, what is
+ * refused has a reason, and an answer is JSON. */
 #include "wire/fusion.h"
 
 #include "json/json.h"

@@ -109,7 +109,7 @@ static uint32_t by_rule(const struct cell *c, const char *call, const struct sec
 static bool is_taken(const struct cell *c, const char *call, const struct seccomp_data *data)
 {
     unsigned when = (hc_syscalls_no_new_code(c->policy->rules) ? (unsigned)HC_NO_NEW_CODE : 0) |
-                    (c->policy->session ? (unsigned)HC_IN_SESSION : 0);
+                    (c->policy->session && !hc_policy_has_commands(c->policy) ? (unsigned)HC_IN_SESSION : 0);
     for (size_t i = 0; i < hc_call_rules_count; i++)
         if ((hc_call_rules[i].when & when) && strcmp(hc_call_rules[i].call, call) == 0 &&
             fits(&hc_call_rules[i], data))
@@ -238,7 +238,8 @@ static void check_text(const char *json)
 static void shipped_policies(void **state)
 {
     (void)state;
-    static const char *const names[] = {"default", "analysis", "charts", "statistics", "notebook", "none"};
+    static const char *const names[] = {"default",  "analysis", "charts", "statistics",
+                                        "notebook", "none",     "shell"};
     assert_int_equal(setenv("HOTCELL_POLICIES", "policies", 1), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct hc_policy p;
@@ -256,6 +257,8 @@ static void network_and_processes(void **state)
     check_text("{\"network\": \"loopback\"}");
     check_text("{\"processes\": \"fork\"}");
     check_text("{\"network\": \"loopback\", \"processes\": \"fork\"}");
+    check_text("{\"processes\": \"fork\", \"commands\": {\"allow\": [\"sh\"]}}");
+    check_text("{\"processes\": \"fork\", \"commands\": {\"allow\": []}}");
 }
 
 static void what_a_policy_changes(void **state)
@@ -276,6 +279,7 @@ static void sessions(void **state)
     (void)state;
     check_policy("{\"network\": \"loopback\", \"syscalls\": {\"executable_memory\": \"files\"}}", true);
     check_policy("{\"syscalls\": {\"deny\": [\"kill\", \"tkill\"]}}", true);
+    check_policy("{\"processes\": \"fork\", \"commands\": {\"allow\": [\"*\"]}}", true);
 }
 
 /* ---- the tables themselves ---- */
