@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "python"
 sys.path.insert(0, str(PACKAGE))
 import hotcell  # noqa: E402
 
-BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "512M"}
+BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "512M", "limits": {"file": "32M"}}
 
 
 @pytest.fixture(name="daemon", scope="module")
@@ -73,6 +73,28 @@ def test_files_go_in_and_come_back(session, tmp_path):
     for path in ("d/one", "d"):
         session.files.remove(path)
     assert [f.path for f in session.files.list()] == ["back", "three", "two"]
+
+
+class Torn(io.BytesIO):
+    """A file that cannot be read to its end."""
+
+    def read(self, size=-1):
+        if self.tell() >= 5 << 20:
+            raise OSError("torn")
+        return super().read(size)
+
+
+def test_a_write_that_fails_half_way_leaves_the_older_file(session):
+    session.files.write("d/one", "old")
+    with pytest.raises(OSError, match="torn"):
+        session.files.write("d/one", Torn(bytes(9 << 20)))
+    with pytest.raises(hotcell.InputError, match="limits.file"):  # checked before the first part
+        session.files.write("d/one", bytes(33 << 20))
+    with pytest.raises(hotcell.InputError, match="limits.file"):  # of a stream it is known only half-way
+        session.files.write("d/one", io.BytesIO(bytes(33 << 20)))
+    assert session.files.read("d/one") == b"old"
+    assert [f.path for f in session.files.list()] == ["d"] and [f.path for f in session.files.list("d")] == ["d/one"]
+    assert session.files.write("d/one", io.BytesIO(bytes(9 << 20))).bytes == 9 << 20  # and there is room
 
 
 def test_a_list_has_all_pages(session):
