@@ -20,14 +20,14 @@
 
 /* One request, whose path, below UPLOADS, may be empty. Fills `*answer`, which the caller finishes. -1: there
  * is no answer, or it is a problem. */
-static int ask(const struct hc_parts *p, struct hc_exchange_head *head, const char *path,
+static int ask(const struct hc_parts *p, struct hc_exchange_head head, const char *path,
                struct hc_answer *answer, struct hc_error *err)
 {
     char whole[160], *manifest = NULL;
     (void)snprintf(whole, sizeof whole, UPLOADS "%s", path);
-    head->path = whole;
+    head.path = whole;
     answer->body.max = MAX_ANSWER;
-    if (hc_exchange(p->place, head, answer, err) < 0)
+    if (hc_exchange(p->place, &head, answer, err) < 0)
         return hc_exit_as(err, HC_EXIT_INTERNAL);
     if (answer->status >= 200 && answer->status < 300)
         return 0;
@@ -40,9 +40,9 @@ static int ask(const struct hc_parts *p, struct hc_exchange_head *head, const ch
 /* Begin an upload; its id becomes the next one of `p`. */
 static int begin_upload(struct hc_parts *p, struct hc_error *err)
 {
-    struct hc_exchange_head head = {.method = "POST"};
+    const struct hc_exchange_head head = {.method = "POST"};
     struct hc_answer answer = {0};
-    int rc = ask(p, &head, "", &answer, err);
+    int rc = ask(p, head, "", &answer, err);
     if (rc == 0) {
         cJSON *record = cJSON_ParseWithLength(answer.body.data ? answer.body.data : "", answer.body.len);
         const char *id = hc_json_text(record, "upload_id");
@@ -73,7 +73,7 @@ static int send_part(struct hc_parts *p, const char *id, int64_t offset, const c
     if (is_cancelled(p))
         return hc_fail_as(err, HC_EXIT_INTERNAL, ECANCELED, "the job was not accepted yet");
     (void)snprintf(path, sizeof path, "/%s/parts?offset=%lld", id, (long long)offset);
-    int rc = ask(p, &head, path, &answer, err);
+    int rc = ask(p, head, path, &answer, err);
     hc_answer_finish(&answer);
     return rc;
 }
@@ -118,7 +118,7 @@ static int finish_upload(struct hc_parts *p, const char *id, struct hc_hash *has
     (void)snprintf(path, sizeof path, "/%s/finish", id);
     (void)snprintf(body, sizeof body, "{\"sha256\": \"%s\"}", sha256);
     head.body_len = strlen(body);
-    int rc = ask(p, &head, path, &answer, err);
+    int rc = ask(p, head, path, &answer, err);
     hc_answer_finish(&answer);
     return rc;
 }
@@ -148,10 +148,10 @@ void hc_parts_forget(struct hc_parts *p)
     struct hc_error ignored;
     char path[128];
     for (; p->count; p->count--) {
-        struct hc_exchange_head head = {.method = "DELETE"};
+        const struct hc_exchange_head head = {.method = "DELETE"};
         struct hc_answer answer = {0};
         (void)snprintf(path, sizeof path, "/%s", p->ids[p->count - 1]);
-        (void)ask(p, &head, path, &answer, &ignored);
+        (void)ask(p, head, path, &answer, &ignored);
         hc_answer_finish(&answer);
     }
 }

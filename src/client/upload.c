@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LARGE                                                                                                \
-    ((size_t)8 << 20) /* bytes of an input above which it does not go into the body, but before it */
-#define MAX_BODY ((size_t)48 << 20) /* bytes of a body above which inputs go before it; http.body is 64 MiB  \
-                                     */
+/* Bytes of an input above which it does not go into the body, but before it; of a body above which inputs go
+ * before it: http.body is 64 MiB unless the daemon says otherwise. */
+#define LARGE    ((size_t)8 << 20)
+#define MAX_BODY ((size_t)48 << 20)
 
 /* ---- options that a daemon does not take ---- */
 

@@ -278,6 +278,19 @@ def test_an_input_of_a_run_is_a_file_of_its_own_name(session):
     assert session.run("print(j)").stdout == "/output/s.json\n"
 
 
+def test_an_input_of_a_run_may_be_a_file_that_is_there(session):
+    write(session, "d/s.txt", b"one")
+    for path in ("d/s.txt", "/output/d/s.txt"):
+        run = given(session, "print(a, open(a).read())", a={"path": path})
+        assert run.stdout == "/output/d/s.txt one\n" and run.manifest["files"] == [], run
+    for path in ("../x", "/etc/passwd", "d/../x", ""):
+        session.ask({"run": {"code": "1", "inputs": {"a": {"path": path}}}})
+        answer = session.answer()
+        assert answer["event"] == "error" and "below the session's working directory" in answer["message"], answer
+    missing = given(session, "print(open(a).read())", a={"path": "none.txt"})
+    assert missing.status == "error" and "FileNotFoundError" in json.dumps(missing.manifest), missing
+
+
 def test_a_table_of_a_run_that_pandas_cannot_read_is_a_path_with_a_warning(scientific):  # pylint: disable=unused-argument
     with session_client.Session("--memory=512M", tree="scientific") as session:
         for _ in range(2):  # the second program is checked by another process

@@ -735,6 +735,8 @@ static int place_input(struct hc_session *s, cJSON *input, struct hc_error *err)
     struct request r = {.s = s, .path = name, .dir = -1, .total = -1};
     struct stat st;
     char path[PATH_MAX];
+    if (*hc_json_text(input, "path")) /* it is there already */
+        return 0;
     if (!hc_launch_is_name(name, &s->policy))
         return 1;
     int rc =

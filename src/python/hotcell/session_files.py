@@ -101,6 +101,12 @@ def write_steps(path: Any, content: Content) -> Steps:
         raise
 
 
+def place_steps(placed: Mapping[str, Content]) -> Steps:
+    """Put in the large inputs of a run, which are expected at these paths."""
+    for path, content in placed.items():
+        yield from write_steps(path, content)
+
+
 def read_steps(path: Any, offset: int, length: Optional[int]) -> Steps:
     """Returns the bytes of a file."""
     parts: List[bytes] = []
