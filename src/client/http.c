@@ -182,7 +182,7 @@ int hc_send(int fd, const struct hc_daemon_address *p, const struct hc_exchange_
     if (p->token)
         (void)hc_buf_fmt(&head, "Authorization: Bearer %s\r\n", p->token);
     if (h->body)
-        (void)hc_buf_str(&head, "Content-Type: application/json\r\n");
+        (void)hc_buf_fmt(&head, "Content-Type: %s\r\n", h->type ? h->type : "application/json");
     if (strcmp(h->method, "POST") == 0)
         (void)hc_buf_fmt(&head, "Content-Length: %zu\r\n", h->body ? h->body_len : 0);
     if (hc_buf_str(&head, "\r\n") < 0)

@@ -27,7 +27,8 @@ int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err);
 struct hc_exchange_head {
     const char *method, *path; /* method, such as "POST"; path and query, percent-encoded already */
     const char *accept;        /* the media type of the answer; NULL: any */
-    const void *body;          /* JSON text; NULL: no body */
+    const char *type;          /* the media type of the body; NULL: JSON */
+    const void *body;          /* NULL: no body */
     size_t body_len;           /* bytes of `body` */
 };
 

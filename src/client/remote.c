@@ -27,6 +27,7 @@ struct remote {
     struct hc_answer answer;         /* answer to the request that submits the job */
     struct hc_stream_reader stream;  /* reader of the events in `answer` */
     struct hc_tool_proxy tool_proxy; /* answers the job's calls of tools */
+    struct hc_parts parts;           /* its large inputs, sent before it */
     struct hc_dest dest;             /* the output directory */
     bool cancelled;                  /* the daemon was asked to cancel the job */
 };
@@ -196,13 +197,26 @@ static int connect_for_job(struct remote *r, struct hc_error *err)
     return fd < 0 && err->exit == HC_EXIT_UNAVAILABLE ? -2 : fd;
 }
 
-static int run_connected(struct remote *r, int fd, struct hc_manifest *m, struct hc_buf *text,
+/* Print the job, and send its large inputs. The daemon may have given up a connection on which nothing came
+ * meanwhile, so that `*fd` becomes another one. */
+static int send_inputs(struct remote *r, int *fd, struct hc_buf *body, struct hc_error *err)
+{
+    if (hc_upload_print(r->asked->job, &r->tool_proxy.tools, &r->parts, body, err) < 0)
+        return -1;
+    if (!r->parts.count)
+        return 0;
+    hc_close_fd(fd);
+    *fd = hc_dial(&r->place, err);
+    return *fd < 0 ? hc_exit_as(err, HC_EXIT_INTERNAL) : 0;
+}
+
+static int run_connected(struct remote *r, int *fd, struct hc_manifest *m, struct hc_buf *text,
                          struct hc_error *err)
 {
     hc_autobuf body = {0};
     if (open_named_directory(r, err) < 0 ||
         hc_tool_proxy_open(&r->tool_proxy, r->asked->job, r->asked->tool_fd, err) < 0 ||
-        hc_upload_print(r->asked->job, &r->tool_proxy.tools, &body, err) < 0 || submit(r, fd, &body, err) < 0)
+        send_inputs(r, fd, &body, err) < 0 || submit(r, *fd, &body, err) < 0)
         return -1;
     return finish_job(r, m, text, err);
 }
@@ -217,13 +231,16 @@ int hc_remote_run(struct hc_remote *asked, struct hc_manifest *m, struct hc_buf 
                    .cancel_fd = asked->cancel_fd,
                    .call = pass_call},
         .tool_proxy = {.ours = -1, .theirs = -1},
+        .parts = {.cancel_fd = asked->cancel_fd},
         .dest = {.fd = -1, .at = asked->default_at, .else_temporary = asked->else_temporary},
     };
     r.stream.call_data = &r.tool_proxy;
+    r.parts.place = &r.place;
     hc_autofd fd = connect_for_job(&r, err);
     if (fd < 0)
         return fd == -2 ? 1 : -1;
-    int rc = run_connected(&r, fd, m, text, err);
+    int rc = run_connected(&r, &fd, m, text, err);
+    hc_parts_forget(&r.parts);
     asked->cut = r.stream.out.cut || r.stream.err.cut;
     asked->kept = r.dest.fd >= 0;
     hc_tool_proxy_close(&r.tool_proxy);

@@ -9,9 +9,12 @@
 #include <sodium/utils.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* Most bytes of one input; in base64 they are the most that any daemon takes. */
-#define MAX_CONTENT ((size_t)384 << 20)
+/* Bytes of an input above which it does not go into the body, but before it; of a body above which inputs go
+ * before it: http.body is 64 MiB unless the daemon says otherwise. */
+#define LARGE    ((size_t)8 << 20)
+#define MAX_BODY ((size_t)48 << 20)
 
 /* ---- options that a daemon does not take ---- */
 
@@ -107,34 +110,64 @@ static int put_stdin(struct hc_buf *out, const struct hc_job *job, struct hc_err
 }
 
 /* Input that is UTF-8 goes as text: it is shorter than base64, and the daemon need not decode it. */
-static int put_input(struct hc_buf *out, const struct hc_input *in, struct hc_error *err)
+static int put_content(struct hc_buf *out, const struct hc_input *in, struct hc_error *err)
 {
     hc_autobuf content = {0};
-    const char *slash = strrchr(in->path, '/'), *file = slash ? slash + 1 : in->path;
-    if (hc_read_file(AT_FDCWD, in->path, &content, MAX_CONTENT, err) < 0) {
+    if (hc_read_file(AT_FDCWD, in->path, &content, LARGE, err) < 0) {
         (void)hc_ctx(err, "input '%s'", in->name);
         return hc_exit_as(err, HC_EXIT_DATA);
     }
-    (void)hc_buf_fmt(out, "\"%s%s\": {\"file\": ", in->name, hc_input_mark(in)); /* a name is an identifier */
-    hc_json_quote(out, file, strlen(file));
     if (is_text(content.data, content.len)) {
         put_name(out, "text");
         hc_json_quote(out, content.data ? content.data : "", content.len);
     } else if (put_base64(out, ", ", content.data, content.len) < 0) {
         return hc_fail(err, ENOMEM, "input '%s'", in->name);
     }
-    (void)hc_buf_str(out, "}");
     return 0;
 }
 
-static int put_inputs(struct hc_buf *out, const struct hc_job *job, struct hc_error *err)
+static int put_upload(struct hc_buf *out, const struct hc_input *in, struct hc_parts *parts,
+                      struct hc_error *err)
+{
+    const char *id = hc_parts_send(parts, in, err);
+    if (id)
+        put_text(out, "upload", id);
+    return id ? 0 : -1;
+}
+
+static bool is_large(const struct hc_input *in)
+{
+    struct stat st;
+    return stat(in->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > (off_t)LARGE;
+}
+
+/* Inputs that are small each, but make the body too large, are sent as the large ones are. */
+static int put_input(struct hc_buf *out, const struct hc_input *in, struct hc_parts *parts,
+                     struct hc_error *err)
+{
+    const char *slash = strrchr(in->path, '/'), *file = slash ? slash + 1 : in->path;
+    (void)hc_buf_fmt(out, "\"%s%s\": {\"file\": ", in->name, hc_input_mark(in)); /* a name is an identifier */
+    hc_json_quote(out, file, strlen(file));
+    const size_t before = out->len;
+    const bool large = is_large(in);
+    int rc = large ? 0 : put_content(out, in, err);
+    if (rc == 0 && (large || out->len > MAX_BODY)) {
+        out->len = before;
+        rc = put_upload(out, in, parts, err);
+    }
+    (void)hc_buf_str(out, "}");
+    return rc;
+}
+
+static int put_inputs(struct hc_buf *out, const struct hc_job *job, struct hc_parts *parts,
+                      struct hc_error *err)
 {
     if (!job->input_count)
         return 0;
     put_name(out, "inputs");
     for (size_t i = 0; i < job->input_count; i++) {
         (void)hc_buf_str(out, i ? ", " : "{");
-        if (put_input(out, &job->inputs[i], err) < 0)
+        if (put_input(out, &job->inputs[i], parts, err) < 0)
             return -1;
     }
     (void)hc_buf_str(out, "}");
@@ -218,8 +251,8 @@ static void put_options(struct hc_buf *out, const struct hc_job *job)
         put_text(out, "interface", hc_interface_names[0]);
 }
 
-static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct hc_tools *tools,
-                     struct hc_error *err)
+static int put_members(struct hc_buf *out, const struct hc_job *job, const struct hc_tools *tools,
+                       struct hc_parts *parts, struct hc_error *err)
 {
     if (job->policy)
         put_text(out, "policy", job->policy);
@@ -242,18 +275,18 @@ static int put_parts(struct hc_buf *out, const struct hc_job *job, const struct 
         return -1;
     if (job->override_count && put_overrides(out, job, err) < 0)
         return -1;
-    return put_tools(out, tools, err) < 0 ? -1 : put_inputs(out, job, err);
+    return put_tools(out, tools, err) < 0 ? -1 : put_inputs(out, job, parts, err);
 }
 
-int hc_upload_print(const struct hc_job *job, const struct hc_tools *tools, struct hc_buf *out,
-                    struct hc_error *err)
+int hc_upload_print(const struct hc_job *job, const struct hc_tools *tools, struct hc_parts *parts,
+                    struct hc_buf *out, struct hc_error *err)
 {
     (void)hc_buf_str(out, job->is_command ? "{\"command\": " : "{\"code\": ");
     if (job->is_command)
         (void)hc_buf_add(out, job->code, job->code_len);
     else
         hc_json_quote(out, job->code, job->code_len);
-    if (put_parts(out, job, tools, err) < 0)
+    if (put_members(out, job, tools, parts, err) < 0)
         return -1;
     return hc_buf_str(out, "}\n") < 0 ? hc_fail(err, ENOMEM, "send the job") : 0;
 }

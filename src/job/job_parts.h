@@ -25,6 +25,10 @@ const char *hc_job_split_assignment(const char *assignment, const char *what, ch
 int hc_job_put_input(struct hc_job *job, const char *name, const char *path, enum hc_input_format format,
                      struct hc_error *err);
 
+/* Why `path` is refused as that of a file in a session's working directory, relative to it or not; NULL: it
+ * is good. */
+const char *hc_job_bad_own_file(const char *path);
+
 /* Add the content of one uploaded input, which is `node`, to `uploads`. `*file` gets the name of its file,
  * and
  * `*place` the place of its copy in the working directory or NULL; the caller owns both. */

@@ -95,6 +95,13 @@ static int parse_upload(struct spec *s, const cJSON *in, struct hc_error *err)
     const char *bad = hc_job_bad_variable(NULL, name);
     if (bad)
         return hc_json_fail(s->json, in, true, err, "inputs: '%.64s': %s", in->string, bad);
+    const cJSON *own = hc_json_member(in, "path");
+    if (cJSON_IsString(own) && !s->is_run)
+        return hc_json_fail(s->json, own, false, err,
+                            "inputs.%s.path: it is for runs of a session, of a file in its working directory",
+                            name);
+    if (cJSON_IsString(own) && (bad = hc_job_bad_own_file(own->valuestring)))
+        return hc_json_fail(s->json, own, false, err, "inputs.%s.path: %s", name, bad);
     if (hc_job_put_upload(s->uploads, s->json, in, name, &file, &place, err) < 0)
         return -1;
     const char *late = s->uploads->list[s->uploads->count - 1].upload ? "upload" : place ? "place" : NULL;
@@ -607,6 +614,18 @@ static int refuse_shared_names(const struct spec *s, struct hc_error *err)
     return 0;
 }
 
+/* Adds the path of a file that the session's working directory has already; "": the input is no such file. */
+static void put_own_path(struct hc_buf *out, const char *path)
+{
+    hc_autobuf whole = {0};
+    if (!*path)
+        return;
+    (void)hc_buf_fmt(&whole, "%s%s", *path == '/' ? "" : "/output/", path);
+    (void)hc_buf_str(out, ",\"path\":");
+    hc_json_quote(out, whole.data ? whole.data : "", whole.len);
+    out->failed |= whole.failed;
+}
+
 /* Turns the inputs of a session's run into `given`: the launcher puts what it can into the working directory,
  * and the interpreter makes variables of them. */
 static int make_given(struct spec *s, struct hc_error *err)
@@ -618,8 +637,10 @@ static int make_given(struct spec *s, struct hc_error *err)
         const struct hc_input *in = &s->job->inputs[i];
         size_t len = 0;
         const char *text = hc_json_source(s->json, file, &len);
-        (void)hc_buf_fmt(&out, "%s{\"name\":\"%s\",\"format\":\"%s\",\"file\":%.*s}", i ? "," : "[", in->name,
+        (void)hc_buf_fmt(&out, "%s{\"name\":\"%s\",\"format\":\"%s\",\"file\":%.*s", i ? "," : "[", in->name,
                          hc_input_format_name(in->format), (int)len, text ? text : "");
+        put_own_path(&out, hc_json_text(file, "path"));
+        (void)hc_buf_str(&out, "}");
         out.failed |= !text;
     }
     for (; s->job->input_count > 0; s->job->input_count--) {

@@ -50,6 +50,25 @@ const char *hc_job_bad_place(const char *path)
     }
 }
 
+const char *hc_job_bad_own_file(const char *path)
+{
+    if (strncmp(path, "/output/", strlen("/output/")) == 0)
+        path += strlen("/output/");
+    for (const char *part = path; part;) {
+        const size_t len = strcspn(part, "/");
+        if (len == 0 || (len == 1 && *part == '.') || (len == 2 && strncmp(part, "..", 2) == 0))
+            return "expected the path of a file below the session's working directory, /output";
+        part = part[len] ? part + len + 1 : NULL;
+    }
+    return NULL;
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_error *err)
 {
     size_t text_len = strlen(text), room = text_len / 4 * 3 + 3;
@@ -69,7 +88,7 @@ int hc_job_decode_base64(const char *text, char **data, size_t *len, struct hc_e
 
 /* The members of an input; NULL: the input lacks that member. */
 struct parts {
-    const cJSON *file, *place, *text, *data, *upload;
+    const cJSON *file, *place, *text, *data, *upload, *path;
 };
 
 static int find_parts(struct parts *p, const struct hc_json *json, const cJSON *node, struct hc_error *err)
@@ -86,17 +105,19 @@ static int find_parts(struct parts *p, const struct hc_json *json, const cJSON *
                              : strcmp(member->string, "text") == 0   ? &p->text
                              : strcmp(member->string, "data") == 0   ? &p->data
                              : strcmp(member->string, "upload") == 0 ? &p->upload
+                             : strcmp(member->string, "path") == 0   ? &p->path
                                                                      : NULL;
         if (!part)
-            return hc_json_fail(json, member, true, err,
-                                "inputs.%s: unknown member '%.64s'; expected file, place, text, data, upload",
-                                node->string, member->string);
+            return hc_json_fail(
+                json, member, true, err,
+                "inputs.%s: unknown member '%.64s'; expected file, place, text, data, upload, path",
+                node->string, member->string);
         if (!cJSON_IsString(member))
             return hc_json_fail(json, member, false, err, "inputs.%s.%s: expected a string, got %s",
                                 node->string, member->string, hc_json_kind(member));
         *part = member;
     }
-    if ((p->text != NULL) + (p->data != NULL) + (p->upload != NULL) != 1)
+    if ((p->text != NULL) + (p->data != NULL) + (p->upload != NULL) + (p->path != NULL) != 1)
         return hc_json_fail(json, node, false, err,
                             "inputs.%s: expected one of \"text\", \"data\" and \"upload\"", node->string);
     if (p->upload && !hc_is_id(p->upload->valuestring, HC_JOB_NAME))
@@ -142,7 +163,7 @@ int hc_job_put_upload(struct hc_uploads *uploads, const struct hc_json *json, co
     bad = p.place ? hc_job_bad_place(p.place->valuestring) : NULL;
     if (bad)
         return hc_json_fail(json, p.place, false, err, "inputs.%s.place: %s", node->string, bad);
-    *file = strdup(p.file ? p.file->valuestring : name);
+    *file = strdup(p.file ? p.file->valuestring : p.path ? last_part(p.path->valuestring) : name);
     *place = p.place ? strdup(p.place->valuestring) : NULL;
     int rc = !*file || (p.place && !*place) ? hc_fail(err, ENOMEM, "inputs.%s", node->string)
                                             : take_content(uploads, json, &p, node->string, err);

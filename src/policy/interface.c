@@ -24,7 +24,7 @@ void hc_interface_fill(const struct hc_interface *as, const char *hint, struct h
 {
     const struct {
         const char *hole, *word;
-    } words[] = {{"{input}", as->input}, {"{var}", as->var}, {"{timeout}", as->timeout}};
+    } words[] = {{"{input}", as->input}, {"{var}", as->var}, {"{timeout}", as->timeout}, {"{dir}", as->dir}};
     while (*hint) {
         size_t len = 1;
         const char *text = hint;

@@ -9,8 +9,8 @@
 
 struct hc_interface {
     const char *name; /* name of the interface, such as "cli" */
-    /* Its words for an input, a variable's value, standard input, limits.timeout. */
-    const char *input, *var, *input_stream, *timeout;
+    /* Its words for an input, a variable's value, standard input, limits.timeout, a directory of the host. */
+    const char *input, *var, *input_stream, *timeout, *dir;
     const char *before_limit, *after_limit; /* text around a limit's name; NULL: its sender sets no limits */
     bool flags; /* a limit has the name of its option, not that in a policy's "limits" */
 };
@@ -20,7 +20,7 @@ extern const char *const hc_interface_names[]; /* names of all interfaces; ends 
 /* The interface of this name, static; NULL: there is none. */
 const struct hc_interface *hc_interface_find(const char *name);
 
-/* Appends a hint, with the interface's words in the place of {input}, {var} and {timeout}. */
+/* Appends a hint, with the interface's words in the place of {input}, {var}, {timeout} and {dir}. */
 void hc_interface_fill(const struct hc_interface *as, const char *hint, struct hc_buf *out);
 
 #endif

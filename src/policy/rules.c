@@ -491,6 +491,14 @@ int64_t hc_rules_count_of(const cJSON *rules, const char *section, const char *k
     return cJSON_IsNumber(node) ? (int64_t)node->valuedouble : otherwise;
 }
 
+/* Copies what the launcher has added to the rules: it is no rule, but the guard's hints are about it. */
+static bool copy_read_only(cJSON *out, const cJSON *rules)
+{
+    const cJSON *added = hc_rules_get(rules, "files", "read_only");
+    cJSON *files = cJSON_GetObjectItemCaseSensitive(out, "files");
+    return !added || !files || cJSON_AddItemToObject(files, "read_only", cJSON_Duplicate(added, true));
+}
+
 cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
 {
     cJSON *out = cJSON_CreateObject();
@@ -508,6 +516,10 @@ cJSON *hc_rules_for_shim(const cJSON *rules, bool guard)
         if (copy && cJSON_AddItemToObject(section, r->key, copy))
             continue;
         cJSON_Delete(copy);
+        cJSON_Delete(out);
+        return NULL;
+    }
+    if (out && !copy_read_only(out, rules)) {
         cJSON_Delete(out);
         return NULL;
     }

@@ -1,6 +1,7 @@
 """Session.files: the same for sessions here and in a daemon, for callers that wait and that await."""
 
 import asyncio
+import hashlib
 import io
 import os
 import sys
@@ -15,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "src" / "python"
 sys.path.insert(0, str(PACKAGE))
 import hotcell  # noqa: E402
 
-BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "512M"}
+BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "1G", "limits": {"file": "88M"}}
 
 
 @pytest.fixture(name="daemon", scope="module")
@@ -73,6 +74,53 @@ def test_files_go_in_and_come_back(session, tmp_path):
     for path in ("d/one", "d"):
         session.files.remove(path)
     assert [f.path for f in session.files.list()] == ["back", "three", "two"]
+
+
+class Torn(io.BytesIO):
+    """A file that cannot be read to its end."""
+
+    def read(self, size=-1):
+        if self.tell() >= 5 << 20:
+            raise OSError("torn")
+        return super().read(size)
+
+
+def test_a_write_that_fails_half_way_leaves_the_older_file(session):
+    session.files.write("d/one", "old")
+    with pytest.raises(OSError, match="torn"):
+        session.files.write("d/one", Torn(bytes(9 << 20)))
+    with pytest.raises(hotcell.InputError, match="limits.file"):  # checked before the first part
+        session.files.write("d/one", bytes(89 << 20))
+    with pytest.raises(hotcell.InputError, match="limits.file"):  # of a stream it is known only half-way
+        session.files.write("d/one", io.BytesIO(bytes(89 << 20)))
+    assert session.files.read("d/one") == b"old"
+    assert [f.path for f in session.files.list()] == ["d"] and [f.path for f in session.files.list("d")] == ["d/one"]
+    assert session.files.write("d/one", io.BytesIO(bytes(9 << 20))).bytes == 9 << 20  # and there is room
+
+
+def test_inputs_of_a_run_may_be_larger_than_a_request(session, tmp_path):
+    """85 MB go into the working directory in parts before the run."""
+    data = os.urandom(1 << 20) * 85 + b"end"
+    (tmp_path / "big.bin").write_bytes(data)
+    (tmp_path / "small.txt").write_text("small")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "big.bin").write_bytes(b"x" * (2 << 20))
+    inputs = {"d": tmp_path / "big.bin", "s": tmp_path / "small.txt", "o": tmp_path / "other" / "big.bin"}
+    code = "import hashlib\nprint(d, hashlib.sha256(open(d, 'rb').read()).hexdigest(), open(s).read(), len(open(o, 'rb').read()))"
+    run = session.run(code, inputs=inputs, timeout=60)
+    assert run.ok and run.text == f"/output/big.bin {hashlib.sha256(data).hexdigest()} small {2 << 20}\n" and run.files == (), run
+    branches = session.branch([{"code": code, "inputs": inputs, "timeout": 60}, "print(open('big.bin', 'rb').read(1))"])
+    assert branches[0].ok and branches[0].text == run.text and branches[1].ok
+    session.keep(1)
+    with pytest.raises(hotcell.InputError, match="limits.file"):
+        session.run("1", inputs={"d": Path("/dev/shm") / huge(tmp_path)})
+
+
+def huge(folder):
+    """A file of holes, larger than a session takes."""
+    with open(folder / "huge.bin", "wb") as file:
+        file.truncate(300 << 20)
+    return folder / "huge.bin"
 
 
 def test_a_list_has_all_pages(session):

@@ -220,6 +220,43 @@ def test_tools_are_answered_by_a_client(daemon):
     assert (result.status, result.stdout, call["name"]) == (0, "8\n", "double"), result
 
 
+HASH = "import hashlib\nprint(hashlib.sha256(open({name}, 'rb').read()).hexdigest())"
+
+
+def test_a_large_input_goes_before_the_job_in_parts(daemon):
+    """85 MB are more than one body may have."""
+    folder = cells.new_directory(daemon.user)
+    data = os.urandom(1 << 20) * 85 + b"end"
+    (folder / "big.bin").write_bytes(data)
+    result = run(daemon, HASH.format(name="d"), "--input", f"d:raw={folder}/big.bin", "--memory=1G", "--timeout=60")
+    assert (result.status, result.stdout) == (0, hashlib.sha256(data).hexdigest() + "\n"), result
+    assert daemon.get("/v1/uploads").json["uploads"] == []  # none is left
+
+
+def test_inputs_that_are_small_each_go_before_a_body_that_they_make_too_large(daemon):
+    folder, options = cells.new_directory(daemon.user), []
+    for i in range(12):
+        (folder / f"f{i}.txt").write_text(f"{i}" + "x" * (7 << 20))
+        options += ["--input", f"d{i}={folder}/f{i}.txt"]
+    result = run(daemon, "print(*(open(d).read(2) for d in (d0, d5, d11)))", *options, "--memory=1G", "--timeout=60")
+    assert (result.status, result.stdout) == (0, "0x 5x 11\n"), result
+
+
+def test_what_is_too_large_for_a_daemon_is_refused_by_its_limit(user):
+    with daemons.Daemon(user, config={"http": {"body": "1M"}, "quotas": {"stored_bytes": "12M"}}) as d:
+        folder = cells.new_directory(user)
+        for name, size in (("a", 2), ("b", 20)):
+            (folder / name).write_bytes(b"x" * (size << 20))
+        body = run(d, "1", "--input", f"d={folder}/a")
+        assert body.status == 65 and "http.body" in body.stderr and "UPLOADS" in body.stderr, body
+        part = run(d, "1", "--input", f"d={folder}/b")
+        assert part.status == 65 and "input 'd'" in part.stderr and "http.body" in part.stderr, part
+        assert d.get("/v1/uploads").json["uploads"] == []
+    with daemons.Daemon(user, config={"quotas": {"stored_bytes": "12M"}}) as d:
+        quota = run(d, "1", "--input", f"d={folder}/b")
+        assert quota.status in (65, 69) and "stored_bytes" in quota.stderr, quota
+
+
 def test_tools_that_nobody_answers_are_refused(daemon):
     result = run(daemon, "1", "--tool", "t=/nothing/there")
     assert result.status == 78 and "'/nothing/there' is no program that can be started" in result.stderr, result

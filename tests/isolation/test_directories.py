@@ -56,6 +56,22 @@ report(words=open("words.txt").read(), private=open({at!r} + "/below/private.txt
     assert {"usr", "etc", "tmp", "output", "input"} <= set(facts["root"])
 
 
+READ_ONLY = "This directory was given read-only (--dir): have it given with the mode cow"
+
+
+@pytest.mark.parametrize("code", ["open('{}/new', 'w')", "import os\nos.remove('{}/words.txt')", "import os\nos.mkdir('{}/new')"])
+@pytest.mark.parametrize("guard", ["--guard=on", "--guard=off"])
+@pytest.mark.parametrize("place", ["/data", "/tmp/deep/er", "/mnt/a"])
+def test_a_write_to_it_is_answered_by_what_to_do(user, data, code, guard, place):
+    options = [] if guard == "--guard=on" else [guard]
+    result = cells.run(code.format(place), "--dir", f"{data}:{place}", *options, user=user)
+    assert result.status == 1 and READ_ONLY in result.stderr, result
+    elsewhere = cells.run("open('/usr/new', 'w')", "--dir", f"{data}:{place}", *options, user=user)
+    assert elsewhere.status == 1 and "read-only (" not in elsewhere.stderr, elsewhere
+    if "new" in code:
+        assert cells.run(code.format(place), "--dir", f"{data}:{place}:cow", *options, user=user).status == 0
+
+
 def test_it_is_the_working_directory_and_results_go_to_output(user, data):
     result = cells.run('print(open("words.txt").read()); open("/output/x", "w").write("y")', "--dir", f"{data}:/work", "--workdir",
                        "/work/below/..", user=user)

@@ -73,6 +73,62 @@ def test_a_file_comes_in_parts_and_a_wrong_offset_changes_nothing(session):
     assert b"".join(parts) == whole
 
 
+def names(session):
+    return [file["name"] for file in ask(session, list_files={})["files"]]
+
+
+def test_a_file_in_parts_has_its_name_with_the_last_part(session):
+    """Before that the older file stays, and no program finds anything of the new one."""
+    write(session, "d/big", b"old")
+    for at in range(0, 300, 100):
+        answer = write(session, "d/big", b"x" * 100, offset=at, more=True, total=301)
+        assert answer["event"] == "done" and answer["file"]["bytes"] == at + 100, answer
+        assert session.run("import os\nprint(open('d/big').read(), os.listdir('.'), os.listdir('d'))").stdout == "old ['d'] ['big']\n"
+    assert write(session, "d/big", b"y", offset=300)["file"]["bytes"] == 301
+    assert read(session, "d/big") == b"x" * 300 + b"y"
+    assert session.run("len(open('d/big').read())").manifest["files"] == []  # what was put in is no result
+    assert names(session) == ["d"]
+
+
+def test_a_write_that_fails_leaves_the_older_file(session):
+    write(session, "big", b"old")
+    for end in ({"offset": 3, "total": 2}, {"offset": 3}, {"abandon": True}):
+        assert write(session, "big", b"new", more=True, total=10)["event"] == "done"
+        write(session, "big", b"" if end == {"offset": 3} else b"!", **end)
+        assert "no part of it has come before" in write(session, "big", b"x", offset=4, more=True)["message"]
+        assert (read(session, "big"), names(session)) == (b"old", ["big"])
+    assert write(session, "new/file", b"1", more=True)["event"] == "done"
+    wrong = write(session, "new/file", b"2", offset=5, more=True)["message"]
+    assert "the file has 1 bytes" in wrong, wrong  # a client that has lost an answer can go on
+    assert write(session, "new/file", b"2", offset=1)["file"]["bytes"] == 2
+    assert read(session, "new/file") == b"12"
+
+
+def test_the_whole_of_a_file_in_parts_is_checked_before_the_first(base_tree):  # pylint: disable=unused-argument
+    with session_client.Session("--output-size=1M", "--file-size=2M") as session:
+        write(session, "big", b"old")
+        assert "no room left" in write(session, "big", b"x", more=True, total=(1 << 20) + 1)["message"]
+        assert "limits.file" in write(session, "big", b"x", more=True, total=(2 << 20) + 1)["message"]
+        assert session.run("import os\nos.mkdir('d')").status == "ok"
+        assert "is a directory" in write(session, "d", b"x", more=True)["message"]
+        half = b"x" * (600 << 10)
+        for _ in range(3):  # each takes the room of the one before, which has come to no end
+            assert write(session, "big", half, more=True)["event"] == "done"
+        assert "no room left" in write(session, "big", half, offset=len(half))["message"]
+        assert read(session, "big") == b"old"
+        assert write(session, "whole", half)["event"] == "done"
+
+
+def test_so_many_files_come_in_parts_at_the_same_time(session):
+    for i in range(8):
+        assert write(session, f"f{i}", b"x", more=True)["event"] == "done"
+    assert "at the same time" in write(session, "f8", b"x", more=True)["message"]
+    assert write(session, "f0", b"x", abandon=True)["event"] == "done"
+    assert write(session, "f8", b"x", more=True)["event"] == "done"
+    session.close()
+    assert not list(session.output.glob("f*"))
+
+
 def test_list_stat_and_remove(hostile):
     session = hostile
     assert session.run("import os\nos.makedirs('d/e'); open('d/a', 'w').write('abc'); os.symlink('/etc/passwd', 'd/link'); os.mkfifo('d/pipe')").status == "ok"
@@ -121,6 +177,8 @@ def test_no_trap_of_a_program_reaches_anything_else(hostile, trap):
     if path == "x" and trap != "a directory":  # a new file takes the name, and nothing is followed
         assert write(session, "x", b"new")["event"] == "done"
         assert read(session, "x") == b"new"
+    elif path == "d/x":
+        assert "symbolic link" in write(session, path, b"new", more=True)["message"]
     else:
         assert write(session, path, b"new")["event"] == "error"
     assert secret.read_text() == "secret" and os.listdir(folder) == ["x"]
@@ -200,7 +258,8 @@ def test_a_session_of_another_user_owns_its_files(user, base_tree):  # pylint: d
 
 def test_what_is_no_request_is_refused(session):
     for request, why in [({"path": "x"}, "text"), ({"path": "x", "data": "%"}, "base64"), ({"path": "x", "text": "a", "mode": 7}, "unknown member 'mode'"),
-                         ({"path": 7, "text": "a"}, "a string"), ({"text": "a"}, "path"), ({"path": "x", "text": "a", "offset": -1}, "offset"), ([], "object")]:
+                         ({"path": 7, "text": "a"}, "a string"), ({"text": "a"}, "path"), ({"path": "x", "text": "a", "offset": -1}, "offset"), ([], "object"),
+                         ({"path": "x", "text": "a", "more": 1}, "true or false"), ({"path": "x", "text": "a", "total": "1"}, "whole number")]:
         answer = ask(session, write_file=request)
         assert answer["event"] == "error" and why in answer["message"], answer
 
@@ -217,6 +276,19 @@ def test_an_input_of_a_run_is_a_file_of_its_own_name(session):
     refused = given(session, "1", m_raw={"file": "manifest.json", "text": "{}"})
     assert refused.status == "rejected" and "working directory" in refused.manifest["rejection"]["message"], refused
     assert session.run("print(j)").stdout == "/output/s.json\n"
+
+
+def test_an_input_of_a_run_may_be_a_file_that_is_there(session):
+    write(session, "d/s.txt", b"one")
+    for path in ("d/s.txt", "/output/d/s.txt"):
+        run = given(session, "print(a, open(a).read())", a={"path": path})
+        assert run.stdout == "/output/d/s.txt one\n" and run.manifest["files"] == [], run
+    for path in ("../x", "/etc/passwd", "d/../x", ""):
+        session.ask({"run": {"code": "1", "inputs": {"a": {"path": path}}}})
+        answer = session.answer()
+        assert answer["event"] == "error" and "below the session's working directory" in answer["message"], answer
+    missing = given(session, "print(open(a).read())", a={"path": "none.txt"})
+    assert missing.status == "error" and "FileNotFoundError" in json.dumps(missing.manifest), missing
 
 
 def test_a_table_of_a_run_that_pandas_cannot_read_is_a_path_with_a_warning(scientific):  # pylint: disable=unused-argument

@@ -292,6 +292,19 @@ static bool add_places(const struct hc_launch *l, cJSON *zone, bool written)
     return true;
 }
 
+/* Name the directories that can only be read, for the hint of a refusal. */
+static bool add_read_only(const struct hc_launch *l, cJSON *files)
+{
+    cJSON *list = cJSON_IsObject(files) ? cJSON_AddArrayToObject(files, "read_only") : NULL;
+    bool added = !cJSON_IsObject(files) || list;
+    for (size_t i = 0; added && list && i < l->plan.dir_count; i++)
+        if (l->plan.dirs[i].mode == HC_DIR_RO) {
+            cJSON *place = cJSON_CreateString(l->plan.dirs[i].place);
+            added = place && cJSON_AddItemToArray(list, place);
+        }
+    return added;
+}
+
 int hc_launch_allow_dirs(const struct hc_launch *l, cJSON *rules, struct hc_error *err)
 {
     /* Without a list, all of the cell may be read. */
@@ -303,5 +316,5 @@ int hc_launch_allow_dirs(const struct hc_launch *l, cJSON *rules, struct hc_erro
             continue;
         return hc_fail(err, ENOMEM, "handover");
     }
-    return 0;
+    return add_read_only(l, files) ? 0 : hc_fail(err, ENOMEM, "handover");
 }

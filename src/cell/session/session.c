@@ -398,6 +398,7 @@ void hc_session_end(struct hc_session *s)
         return;
     kill_all(s);
     hc_session_end_input(s);
+    hc_incoming_finish(&s->incoming);
     hc_timers_finish(&s->timers);
     hc_enforce_soft_end(&s->loop);
     hc_close_fd(&s->loop.interpreter);

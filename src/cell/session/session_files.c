@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/param.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #define MOST_READ    ((int64_t)8 << 20) /* most bytes of a file in one answer */
 #define MOST_LISTED  ((size_t)1 << 20)  /* most bytes about the entries of a directory in one answer */
@@ -35,6 +36,8 @@ struct request {
     const char *last;     /* its last part */
     int dir;              /* directory of the last part, owned; -1: not open */
     int64_t offset;       /* where reading or writing begins */
+    int64_t total;        /* bytes of the whole file that comes in parts; -1: the client has not said */
+    bool more, abandons;  /* further parts follow; no further part follows, and the file is given up */
     int64_t bytes;        /* most bytes to read */
     char *data;           /* what to write; owned; NULL: nothing */
     size_t len;           /* bytes of `data` */
@@ -120,6 +123,14 @@ static int take_string(const char **out, const cJSON *member, struct hc_error *e
                              hc_json_kind(member));
 }
 
+static int take_flag(bool *out, const cJSON *member, struct hc_error *err)
+{
+    *out = cJSON_IsTrue(member);
+    return cJSON_IsBool(member) ? 0
+                                : hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected true or false, got %s",
+                                             member->string, hc_json_kind(member));
+}
+
 static int take_member(struct request *r, const cJSON *member, struct hc_error *err)
 {
     const char *name = member->string;
@@ -133,8 +144,14 @@ static int take_member(struct request *r, const cJSON *member, struct hc_error *
         return take_count(member, &r->bytes, err);
     if (r->writes && (strcmp(name, "text") == 0 || strcmp(name, "data") == 0))
         return take_content(r, member, err);
+    if (r->writes && strcmp(name, "total") == 0)
+        return take_count(member, &r->total, err);
+    if (r->writes && strcmp(name, "more") == 0)
+        return take_flag(&r->more, member, err);
+    if (r->writes && strcmp(name, "abandon") == 0)
+        return take_flag(&r->abandons, member, err);
     return hc_fail_as(err, HC_EXIT_DATA, 0, "unknown member '%.64s'; expected path%s", name,
-                      r->writes  ? ", offset, and text or data"
+                      r->writes  ? ", offset, total, more, abandon, and text or data"
                       : r->reads ? ", offset, bytes"
                       : r->lists ? ", after"
                                  : "");
@@ -173,6 +190,7 @@ static int take_request(struct request *r, const cJSON *node, struct hc_error *e
     if (!cJSON_IsObject(node))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object, got %s", hc_json_kind(node));
     r->bytes = MOST_READ;
+    r->total = -1;
     r->writes = strcmp(node->string, "write_file") == 0;
     r->reads = strcmp(node->string, "read_file") == 0;
     r->lists = strcmp(node->string, "list_files") == 0;
@@ -181,7 +199,7 @@ static int take_request(struct request *r, const cJSON *node, struct hc_error *e
         r->path = ".";
     if (!r->path)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "path: expected the path of a file");
-    if (r->writes && !r->data)
+    if (r->writes && !r->data && !r->abandons)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected either \"text\" or \"data\"");
     r->path = below_output(r->path);
     const char *bad = r->lists && strcmp(r->path, ".") == 0 ? NULL : bad_path(r->path);
@@ -263,18 +281,26 @@ static void print_file(struct hc_buf *out, const char *member, const char *name,
 
 /* ---- write ---- */
 
-/* What the file takes of memory and of /output, by limits that the kernel would hold the program to. Returns
- * 0, or 1: refused. */
-static int check_room(const struct request *r, struct hc_error *err)
+/* What the content, or the whole file that begins with it, takes of memory and of /output, by limits that the
+ * kernel would hold the program to. `here`: bytes of the file that are in /output. Returns 0, or 1: refused.
+ */
+static int check_room(const struct request *r, int64_t here, struct hc_error *err)
 {
     const struct hc_limits *l = &r->s->policy.limits;
+    const int64_t whole = MAX(r->offset + (int64_t)r->len, r->total), more = whole - here;
+    struct statvfs fs;
     char text[32];
-    if (r->offset + (int64_t)r->len > l->file_bytes) {
+    if (whole > l->file_bytes) {
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "%.300s: a file may have %s (limits.file)", r->path,
                          hc_format_size(l->file_bytes, text, sizeof text));
         return 1;
     }
-    if (!l->memory || hc_watch_fs_bytes(r->s->launch.output_fd) + (int64_t)r->len <= l->memory / MEMORY_SHARE)
+    if (r->total >= 0 && fstatvfs(r->s->launch.output_fd, &fs) == 0 &&
+        more > (int64_t)fs.f_bavail * (int64_t)fs.f_frsize) {
+        errno = ENOSPC;
+        return refuse_errno(err, r, "write");
+    }
+    if (!l->memory || hc_watch_fs_bytes(r->s->launch.output_fd) + more <= l->memory / MEMORY_SHARE)
         return 0;
     (void)hc_fail_as(
         err, HC_EXIT_DATA, 0,
@@ -309,61 +335,170 @@ static int note_file(const struct request *r, int fd, struct stat *st, struct hc
     return fstat(fd, st) < 0 ? hc_fail(err, errno, "stat %.300s", r->path) : 0;
 }
 
-static int rename_file(const struct request *r, const char *from)
+/* Make a file without a name: no program can open or list it, and it is gone when it is closed. -1: `errno`.
+ */
+static int make_nameless(const struct request *r)
 {
     const struct hc_own_ids own = hc_launch_become_guest(&r->s->launch);
-    int rc = renameat(r->dir, from, r->dir, r->last);
+    int fd = openat(r->s->launch.output_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    hc_launch_become_launcher(own);
+    return fd;
+}
+
+/* Give the file its name in r->dir. A link cannot replace what has the name; a file that is renamed does. */
+static int name_file(const struct request *r, int fd)
+{
+    char from[40], temp[48];
+    uint64_t random;
+    randombytes_buf(&random, sizeof random);
+    (void)snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    (void)snprintf(temp, sizeof temp, ".hotcell-put-%016llx", (unsigned long long)random);
+    const struct hc_own_ids own = hc_launch_become_guest(&r->s->launch);
+    int rc = linkat(AT_FDCWD, from, r->dir, temp, AT_SYMLINK_FOLLOW);
+    if (rc == 0 && renameat(r->dir, temp, r->dir, r->last) < 0) {
+        const int sys = errno;
+        (void)unlinkat(r->dir, temp, 0);
+        errno = sys;
+        rc = -1;
+    }
     hc_launch_become_launcher(own);
     return rc;
 }
 
-/* Make a new file, which replaces whatever has its name but a directory, when it is complete. */
-static int write_new(const struct request *r, struct stat *st, struct hc_error *err)
+/* Put a complete file into its place, instead of whatever has its name but a directory. */
+static int put_into_place(struct request *r, int fd, struct stat *st, struct hc_error *err)
 {
-    char temp[48];
-    uint64_t random;
-    randombytes_buf(&random, sizeof random);
-    (void)snprintf(temp, sizeof temp, ".hotcell-put-%016llx", (unsigned long long)random);
-    hc_autofd fd = hc_launch_create_as_guest(&r->s->launch, r->dir, temp, 0600);
+    int rc = open_parent(r, true, err);
+    if (rc != 0)
+        return rc;
+    if (name_file(r, fd) == 0)
+        return note_file(r, fd, st, err);
+    return errno == EISDIR ? refuse(err, r, "is a directory") : refuse_errno(err, r, "put into its place");
+}
+
+/* Make a new file, which gets its name when it is complete. */
+static int write_new(struct request *r, struct stat *st, struct hc_error *err)
+{
+    hc_autofd fd = make_nameless(r);
     if (fd < 0)
         return refuse_errno(err, r, "make");
     int rc = put_content(r, fd, err);
-    if (rc == 0 && rename_file(r, temp) < 0)
-        rc = errno == EISDIR ? refuse(err, r, "is a directory") : refuse_errno(err, r, "put into its place");
-    else if (rc == 0)
-        return note_file(r, fd, st, err);
-    (void)unlinkat(r->dir, temp, 0);
-    return rc;
+    return rc == 0 ? put_into_place(r, fd, st, err) : rc;
+}
+
+/* Refuse an offset at which the content does not go on. Returns 1. */
+static int refuse_offset(const struct request *r, int64_t here, struct hc_error *err)
+{
+    char text[120];
+    (void)snprintf(text, sizeof text, "offset %lld: the file has %lld bytes, and a part goes behind them",
+                   (long long)r->offset, (long long)here);
+    return refuse(err, r, text);
 }
 
 /* Append to a plain file of exactly the bytes that the client has sent before. */
-static int write_more(const struct request *r, struct stat *st, struct hc_error *err)
+static int write_more(struct request *r, struct stat *st, struct hc_error *err)
 {
+    int rc = open_parent(r, false, err);
+    if (rc != 0)
+        return rc;
     hc_autofd fd = open_plain(r, O_WRONLY, st);
-    char text[120];
     if (fd < 0)
         return refuse_errno(err, r, "open");
     if (st->st_nlink != 1)
         return refuse(err, r, "the file has another name as well (a hard link)");
-    if (st->st_size != r->offset) {
-        (void)snprintf(text, sizeof text, "offset %lld: the file has %lld bytes, and a part goes behind them",
-                       (long long)r->offset, (long long)st->st_size);
-        return refuse(err, r, text);
-    }
+    if (st->st_size != r->offset)
+        return refuse_offset(r, st->st_size, err);
     const bool ours = hc_input_copies_have(&r->s->launch.copies, r->path, st);
-    int rc = put_content(r, fd, err);
+    rc = put_content(r, fd, err);
     if (rc == 0 && ours)
         return note_file(r, fd, st, err);
     return rc == 0 && fstat(fd, st) < 0 ? hc_fail(err, errno, "stat %.300s", r->path) : rc;
 }
 
+/* ---- write in parts ---- */
+
+/* Look whether the path can be that of a file before its content comes. */
+static int check_place(const struct request *r, struct hc_error *err)
+{
+    struct stat st;
+    hc_autofd found = open_confined(r->s->launch.output_fd, r->path, O_PATH | O_NOFOLLOW);
+    if (found < 0)
+        return errno == ENOENT ? 0 : refuse_errno(err, r, "open the directory of");
+    return fstat(found, &st) == 0 && S_ISDIR(st.st_mode) ? refuse(err, r, "is a directory") : 0;
+}
+
+static int begin_incoming(const struct request *r, struct hc_incoming **in, struct hc_error *err)
+{
+    int rc = check_place(r, err);
+    if (rc != 0)
+        return rc;
+    const int fd = make_nameless(r);
+    if (fd < 0)
+        return refuse_errno(err, r, "make");
+    *in = hc_incoming_add(&r->s->incoming, r->path, fd, r->total);
+    if (*in)
+        return 0;
+    return errno == EBUSY ? refuse(err, r,
+                                   "as many files as may come in parts at the same time do so already; send "
+                                   "the last part of one, or abandon it")
+                          : hc_fail(err, ENOMEM, "take a file");
+}
+
+/* Take a part behind those that have come; the last one puts the file into its place. */
+static int add_part(struct request *r, struct hc_incoming *in, struct stat *st, struct hc_error *err)
+{
+    const int64_t end = r->offset + (int64_t)r->len;
+    char text[120];
+    if (in->total >= 0 && (end > in->total || (!r->more && end < in->total))) {
+        (void)snprintf(text, sizeof text, "the parts have %lld bytes, and \"total\" said that they have %lld",
+                       (long long)end, (long long)in->total);
+        return refuse(err, r, text);
+    }
+    int rc = put_content(r, in->fd, err);
+    if (rc != 0)
+        return rc;
+    in->bytes = end;
+    in->touched_us = hc_now_us();
+    if (!r->more)
+        return put_into_place(r, in->fd, st, err);
+    return fstat(in->fd, st) < 0 ? hc_fail(err, errno, "stat %.300s", r->path) : 0;
+}
+
+/* Serve one of several parts. A part that fails, but for one at a wrong offset, ends the whole write. */
+static int write_part(struct request *r, struct hc_incoming *in, struct stat *st, struct hc_error *err)
+{
+    if (!in && r->offset)
+        return refuse(err, r,
+                      "no part of it has come before; begin with offset 0 again (a write that gets no part "
+                      "for 5 minutes is given up)");
+    if (in && r->offset != in->bytes)
+        return refuse_offset(r, in->bytes, err);
+    if (in && r->total < 0)
+        r->total = in->total;
+    int rc = check_room(r, in ? in->bytes : 0, err);
+    if (rc == 0 && !in)
+        rc = begin_incoming(r, &in, err);
+    if (rc == 0)
+        rc = add_part(r, in, st, err);
+    if (rc != 0 || !r->more)
+        hc_incoming_drop(in);
+    return rc;
+}
+
 static int write_file(struct request *r, struct hc_buf *answer, struct hc_error *err)
 {
     struct stat st;
-    int rc = check_room(r, err);
-    if (rc == 0)
-        rc = open_parent(r, r->offset == 0, err);
-    if (rc == 0)
+    struct hc_incoming *in = hc_incoming_find(&r->s->incoming, r->path);
+    if (in && (r->abandons || !r->offset)) {
+        hc_incoming_drop(in);
+        in = NULL;
+    }
+    if (r->abandons)
+        return 0;
+    int rc = 0;
+    if (in || r->more)
+        rc = write_part(r, in, &st, err);
+    else if ((rc = check_room(r, r->offset, err)) == 0)
         rc = r->offset ? write_more(r, &st, err) : write_new(r, &st, err);
     if (rc != 0)
         return rc;
@@ -573,6 +708,7 @@ int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_bu
                            struct hc_error *err)
 {
     struct request r = {.s = s, .dir = -1};
+    hc_incoming_drop_old(&s->incoming);
     int rc = take_request(&r, node, err) < 0 ? (err->exit == HC_EXIT_DATA ? 1 : -1) : 0;
     if (rc == 0 && s->policy.output_mode != HC_OUTPUT_CAPPED)
         rc =
@@ -596,14 +732,15 @@ static int place_input(struct hc_session *s, cJSON *input, struct hc_error *err)
 {
     const cJSON *file = hc_json_member(input, "file"), *text = hc_json_member(file, "text");
     const char *name = hc_json_text_or(file, "file", hc_json_text(input, "name"));
-    struct request r = {.s = s, .path = name, .dir = -1};
+    struct request r = {.s = s, .path = name, .dir = -1, .total = -1};
     struct stat st;
     char path[PATH_MAX];
+    if (*hc_json_text(input, "path")) /* it is there already */
+        return 0;
     if (!hc_launch_is_name(name, &s->policy))
         return 1;
-    int rc = take_content(&r, text ? text : hc_json_member(file, "data"), err) < 0 ? -1 : check_room(&r, err);
-    if (rc == 0)
-        rc = open_parent(&r, false, err);
+    int rc =
+        take_content(&r, text ? text : hc_json_member(file, "data"), err) < 0 ? -1 : check_room(&r, 0, err);
     if (rc == 0)
         rc = write_new(&r, &st, err);
     request_finish(&r);

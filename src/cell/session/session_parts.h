@@ -6,6 +6,7 @@
 #include "cell/launch/launch.h"
 #include "cell/seccomp/fork_permit.h"
 #include "cell/session.h"
+#include "cell/session/session_incoming.h"
 #include "cell/supervise/loop.h"
 
 /* A process of the cell that is the interpreter, or a copy of it. */
@@ -51,6 +52,7 @@ struct hc_session {
     int runs, run_number;
     /* A run goes on; its process is to get a KeyboardInterrupt once its program runs. */
     bool in_run, interrupted;
+    struct hc_incoming_files incoming; /* files that its client is about to put in */
     int input_fd;        /* writing end of an interactive run's standard input; owned; -1: none */
     bool died, over;     /* the run's process has ended; the session is over */
     int64_t memory_peak; /* without a cgroup: the peak of all runs so far, in bytes */

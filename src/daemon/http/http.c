@@ -546,6 +546,19 @@ static int64_t most_body(const struct hc_exchange *x)
     }
 }
 
+/* What the refusal of a body by its size advises. */
+static const char *advice_on_size(const struct hc_exchange *x)
+{
+    const char *name = x->route ? x->route->path : "";
+    if (strcmp(name, "/v1/jobs") == 0 || strcmp(name, "/v1/sessions") == 0)
+        return " (http.body, hotcelld.conf(5)): inputs can come before it, in parts (UPLOADS, hotcelld(8))";
+    if (x->route && x->route->kind == HC_ROUTE_PART)
+        return " (http.body, hotcelld.conf(5)): send smaller parts";
+    if (strncmp(name, "/v1/sessions/", strlen("/v1/sessions/")) == 0 && x->route->ask)
+        return " (http.body, hotcelld.conf(5)): a session takes files in parts (workdir/write, hotcelld(8))";
+    return "";
+}
+
 static const char *expected_type(const struct hc_exchange *x)
 {
     return x->route->kind == HC_ROUTE_PART ? "application/octet-stream" : "application/json";
@@ -570,8 +583,9 @@ static void look_at_head(struct hc_exchange *x, const char *method, const char *
     const char *type = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_TYPE);
     int64_t most = most_body(x);
     if (length && strtoull(length, NULL, 10) > (unsigned long long)most)
-        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "a body of %.20s bytes, and at most %lld are taken",
-                       length, (long long)most);
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE,
+                       "a body of %.20s bytes, and at most %lld are taken%s", length, (long long)most,
+                       advice_on_size(x));
     else if (most && type && strncasecmp(type, expected_type(x), strlen(expected_type(x))) != 0)
         hc_problem_set(&x->refused, HC_PROBLEM_MEDIA_TYPE, "expected %s, got %.100s", expected_type(x), type);
     x->body.max = (size_t)most;
@@ -623,7 +637,8 @@ static void take_body(struct hc_exchange *x, const char *data, size_t len)
         hc_problem_set(&x->refused, HC_PROBLEM_BUSY, "too much is being sent at the same time");
         x->refused.retry_after = 1;
     } else if (hc_buf_add(&x->body, data, len) < 0) {
-        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes", x->body.max);
+        hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE, "the body has more than %zu bytes%s", x->body.max,
+                       advice_on_size(x));
     } else {
         if (t) /* the body of an administrator's order is too short to count */
             hc_request_memory_hold(&d->request_memory, t, (int64_t)len);

@@ -108,7 +108,9 @@ void hc_part_add(struct hc_exchange *x, const char *data, size_t len)
     const int64_t most = x->dispatch->config.http_body;
     struct hc_problem *why = &x->refused;
     if ((x->part_bytes += (int64_t)len) > most)
-        hc_problem_set(why, HC_PROBLEM_TOO_LARGE, "a part may have %lld bytes", (long long)most);
+        hc_problem_set(why, HC_PROBLEM_TOO_LARGE,
+                       "a part may have %lld bytes (http.body, hotcelld.conf(5)): send smaller parts",
+                       (long long)most);
     else if (hc_upload_add(x->upload, data, len, why) == 0)
         return;
     hc_part_end(x);

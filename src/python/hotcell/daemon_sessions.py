@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Answerer, Run, SessionEnded, input_line, run_of, run_spec, run_specs
-from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
+from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance, place_steps
+from .staging import Large
 from .temporary import Temporary
 from .tools import Toolbox
 from .turns import Turn
@@ -91,7 +92,10 @@ class _SessionFlows:
             if on_input is not None and event["event"] == "input_request":
                 return told(listener, event, self._input(on_input, event["input_request"]["prompt"]))
             return told(listener, event, answer_flow(self._place, self._path, self._tools, event))
-        stream = events(self._place, "POST", f"{self._path}/runs", {**run_spec(code, **spec), **({} if on_input is None else {"interactive": True})})
+        placed: Large = {}
+        body = {**run_spec(code, placed=placed, **spec), **({} if on_input is None else {"interactive": True})}
+        yield from self._files(place_steps(placed))
+        stream = events(self._place, "POST", f"{self._path}/runs", body)
         try:
             yield from unhurried(watched(stream, see), self._interrupt)
         except NotFound as error:
@@ -132,7 +136,10 @@ class _SessionFlows:
         return SessionEnded(info.get("reason") or str(error), info.get("manifest") or error.manifest)
 
     def _branch(self, codes: Sequence[Program]) -> Flow:
-        answer = yield from self._post("branches", {"runs": run_specs(codes)})
+        placed: Large = {}
+        specs = run_specs(codes, placed)
+        yield from self._files(place_steps(placed))
+        answer = yield from self._post("branches", {"runs": specs})
         results = []
         for each in answer["branches"]:
             if each["event"] == "error":

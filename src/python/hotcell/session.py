@@ -20,8 +20,8 @@ from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
-from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance
-from .staging import Code, Directory, Staging, contents, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
+from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance, place_steps
+from .staging import Code, Directory, Large, Staging, contents, contents_of_run, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .turns import Turn
@@ -205,11 +205,13 @@ class Session:
         Ctrl-C in the main thread, or an exception of `on_event`, interrupts the run: it is raised when the run has ended, and
         the session goes on. A second ctrl-C ends the session.
         """
-        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, **other)
+        placed: Large = {}
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, placed, **other)
         if on_input is not None:
             spec["interactive"] = True
         with self._turn.taken():
             self._tools.errors.clear()
+            self._take_steps(place_steps(placed))
             self._show(on_event is not None)
             self._ask({"run": spec})
             with self._interruptible():
@@ -296,9 +298,11 @@ class Session:
     def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
         """Run several programs (or dicts of arguments of run), each from the present state. Afterwards keep() has to choose
         one of the resulting states. InputError: a request was not valid."""
-        specs = run_specs(codes)
+        placed: Large = {}
+        specs = run_specs(codes, placed)
         with self._turn.taken():
             self._show(False)
+            self._take_steps(place_steps(placed))
             self._ask({"branch": specs})
             return self._branches()
 
@@ -352,7 +356,11 @@ class Session:
 
     def _perform(self, steps: Steps) -> Any:
         """Ask what the steps ask, with no run in between, and return their result."""
-        with self._turn.taken(), contextlib.closing(steps):
+        with self._turn.taken():
+            return self._take_steps(steps)
+
+    def _take_steps(self, steps: Steps) -> Any:
+        with contextlib.closing(steps):
             request, result = advance(steps, None)
             while request:
                 self._ask(dict([request]))
@@ -362,7 +370,7 @@ class Session:
     def _ask(self, request: Dict[str, Any]) -> None:
         line = to_json(request, "request").encode("utf-8", "surrogatepass") + b"\n"
         if len(line) > MAX_REQUEST:
-            raise InputError(f"a request of {len(line)} bytes, and at most {MAX_REQUEST} are taken")
+            raise InputError(f"a request of {len(line)} bytes, and at most {MAX_REQUEST} are taken; put large files in with files.write() before the run")
         assert self._process.stdin is not None
         with self._writing, contextlib.suppress(BrokenPipeError, ValueError):  # the process has ended: its last answers tell why
             self._process.stdin.write(line)
@@ -576,23 +584,25 @@ def advice_for(name: str) -> str:
 def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
-             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, **other: Any) -> Dict[str, Any]:
-    """The request for a run, see hotcell-session(1). InputError for inputs that are not valid, TypeError for an argument that
+             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
+             placed: Optional[Large] = None, **other: Any) -> Dict[str, Any]:
+    """The request for a run, see hotcell-session(1). `placed` gets content that has to be put into the session's working directory
+    before, by its path there. InputError for inputs that are not valid, TypeError for an argument that
     a run does not take."""
     for name in other:
         raise unexpected("run", name, RUN_ARGUMENTS, advice_for(name))
     rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
-            "persist_code": persist_code, "inputs": contents(inputs), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
+            "persist_code": persist_code, "inputs": contents(inputs) if placed is None else contents_of_run(inputs, placed), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
     given = {} if input is None else {"stdin": stdin_of(input)}
     return {**program_of(code), **given, **{name: value for name, value in rest.items() if value}}
 
 
-def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Dict[str, Any]]:
-    """The requests for branches, from programs or dicts of arguments of run_spec."""
+def run_specs(codes: Sequence[Union[str, Mapping[str, Any]]], placed: Large) -> List[Dict[str, Any]]:
+    """The requests for branches, from programs or dicts of arguments of run_spec; `placed` as of run_spec."""
     specs = []
     for code in list_of(codes, "branch"):
         named = {"code": code} if isinstance(code, str) else mapping_of(code, "branch")
         if "code" not in named:
             raise InputError("branch: expected 'code', the program of each run")
-        specs.append(run_spec(**named))
+        specs.append(run_spec(**named, placed=placed))
     return specs

@@ -67,15 +67,44 @@ def _parts(content: Content) -> Iterator[bytes]:
             yield part
 
 
+def _total(content: Content) -> Optional[int]:
+    """Bytes of the content; None: only reading it to its end will tell."""
+    if isinstance(content, os.PathLike):
+        try:
+            return os.stat(content).st_size if os.path.isfile(content) else None
+        except OSError as error:
+            raise InputError(f"{os.fspath(content)}: {error.strerror}") from error
+    if isinstance(content, str):
+        return len(content.encode("utf-8", "surrogatepass"))
+    return memoryview(content).nbytes if isinstance(content, (bytes, bytearray, memoryview)) else None
+
+
 def write_steps(path: Any, content: Content) -> Steps:
-    """Put a file in; returns its SessionFile."""
-    offset, answer = 0, None
-    for part in _parts(content):
-        if part or answer is None:
-            answer = yield "write_file", {"path": _path(path), "offset": offset, "data": base64.b64encode(part).decode()}
-        offset += len(part)
-    assert answer is not None
-    return SessionFile(**answer["file"])
+    """Put a file in; returns its SessionFile. The session keeps the parts out of sight until it has the last one."""
+    name, parts, offset = _path(path), _parts(content), 0
+    part = next(parts)
+    try:
+        while True:
+            following = next(parts, None)
+            request = {"path": name, "offset": offset, "data": base64.b64encode(part).decode()}
+            if following is not None:
+                request["more"] = True
+                total = None if offset else _total(content)
+                request.update({} if total is None else {"total": total})
+            answer = yield "write_file", request
+            if following is None:
+                return SessionFile(**answer["file"])
+            offset, part = offset + len(part), following
+    except Exception:
+        if offset:
+            yield "write_file", {"path": name, "abandon": True}
+        raise
+
+
+def place_steps(placed: Mapping[str, Content]) -> Steps:
+    """Put in the large inputs of a run, which are expected at these paths."""
+    for path, content in placed.items():
+        yield from write_steps(path, content)
 
 
 def read_steps(path: Any, offset: int, length: Optional[int]) -> Steps:
@@ -125,7 +154,8 @@ class SessionFiles:
 
     Each method waits for its turn, as a run does: files are those between two runs. InputError: the path is none below the
     working directory, there is no such file, it is no plain file, or a limit of the session has no room for it; nothing has
-    changed then. Large files go in parts of 4 MiB: a write that fails after the first part leaves the parts before."""
+    changed then. Large files go in parts of 4 MiB, and a file gets its name with the last one: a write that fails half-way
+    leaves an older file of that name as it is."""
 
     def __init__(self, perform: Callable[[Steps], Any]) -> None:
         self._perform = perform

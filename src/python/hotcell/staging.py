@@ -224,6 +224,7 @@ class Staging:
 
 
 LARGE = 8 << 20  # bytes of an input from which on it does not go into a request, but before it
+MOST_OF_RUN = 24 << 20  # bytes of all inputs of a session's run that go into its request
 Large = Dict[str, Union[bytes, Path]]  # content by the name of its input: bytes, or a file that has it
 
 
@@ -231,13 +232,28 @@ def contents(inputs: Optional[Mapping[str, Any]], large: Optional[Large] = None)
     """Inputs for a daemon or session, which takes no paths: {name: {"file": its name, "text" or "data": its content}}.
     InputError for a file that cannot be read. Content of LARGE bytes and more goes into `large` instead, if that is given."""
     with Staging() as staging:
-        return {name: _content(name, path, staging, large) for name, path in staging.inputs(inputs).items()}
+        return {name: _content(name, path, staging, large, LARGE) for name, path in staging.inputs(inputs).items()}
 
 
-def _content(name: str, path: str, staging: Staging, large: Optional[Large]) -> Dict[str, str]:
+def contents_of_run(inputs: Optional[Mapping[str, Any]], placed: Large) -> Dict[str, Dict[str, str]]:
+    """As contents, for a run of a session. If all inputs together are too large for one request, those of a MiB and more go into
+    `placed` instead, by the path in the session's working directory at which the run expects them ("path")."""
+    with Staging() as staging:
+        paths = staging.inputs(inputs)
+        apart = sum(os.path.getsize(path) for path in paths.values() if os.path.isfile(path)) > MOST_OF_RUN
+        large: Large = {}
+        files = {name: _content(name, path, staging, large if apart else None, 1 << 20) for name, path in paths.items()}
+    for name, source in large.items():
+        file = files[name]["file"]
+        path = file if file not in placed else f"{len(placed)}-{file}"
+        placed[path], files[name]["path"] = source, path
+    return files
+
+
+def _content(name: str, path: str, staging: Staging, large: Optional[Large], least: int) -> Dict[str, str]:
     """UTF-8 as "text", other content as "data" in base64, which is longer."""
     try:
-        apart = large is not None and os.path.getsize(path) >= LARGE
+        apart = large is not None and os.path.getsize(path) >= least
         if large is not None and apart and not staging.has(path):  # a large file is read when it is sent
             large[name] = Path(path)
             return {"file": os.path.basename(path)}

@@ -139,7 +139,7 @@ static int refuse_file(const struct event *e, const char *path, bool writing)
         message = hc_guard.files.risky_message;
     /* "hotcell policy learn" proposes different rules for reading and for writing. */
     const char *rule = !hc_guard.learn ? "files" : writing ? "files.write" : "files.read";
-    return refuse_as(e, rule, path, hc_hint_for_file(writing), message);
+    return refuse_as(e, rule, path, hc_hint_for_file(path, writing), message);
 }
 
 /* The path of `name` in the directory `dir`, for a proposal of "hotcell policy learn"; `name` if it is

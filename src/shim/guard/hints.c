@@ -1,6 +1,7 @@
 #include "shim/guard/hints.h"
 
 #include "shim/guard/rules.h"
+#include "shim/guard/zones.h"
 #include "shim/harness/words.h"
 
 #include <string.h>
@@ -21,6 +22,10 @@ static const char no_files_of_others[] =
 static const char no_files_but_output[] =
     "Read the job's inputs below /input, and write results below /output.";
 static const char write_below[] = "Write results below /output or /tmp.";
+static const char read_only_dir[] =
+    "This directory was given read-only ({dir}): have it given with the mode cow, as a copy that may be "
+    "changed "
+    "(or rw, where the policy's dirs.rw lets it), or write results below /output.";
 static const char write_output[] = "Write results below /output.";
 static const char database[] = "Use a database below /output or /tmp, or \":memory:\", without extensions.";
 static const char output_database[] = "Use a database below /output, or \":memory:\", without extensions.";
@@ -269,7 +274,9 @@ const char *hc_hint_for_event(const char *audit_event)
     return LOOK_UP(events, audit_event);
 }
 
-const char *hc_hint_for_file(int writing)
+const char *hc_hint_for_file(const char *path, int writing)
 {
+    if (writing && hc_zones_have(&hc_guard.files.read_only, path))
+        return hc_words_fill(read_only_dir);
     return without_closed_zones(writing ? write_below : no_files_of_others);
 }

@@ -9,6 +9,6 @@ const char *hc_hint_for_module(const char *dotted);     /* "socket": "Network is
 const char *hc_hint_for_call(const char *name);         /* "eval", "input", "open" */
 const char *hc_hint_for_attribute(const char *name);    /* "__subclasses__" */
 const char *hc_hint_for_event(const char *audit_event); /* "subprocess.Popen" */
-const char *hc_hint_for_file(int writing);
+const char *hc_hint_for_file(const char *path, int writing);
 
 #endif

@@ -76,6 +76,7 @@ static const struct {
     {"files", "write", &hc_guard.files.write},
     {"files", "library", &hc_guard.files.library},
     {"files", "risky", &hc_guard.files.risky},
+    {"files", "read_only", &hc_guard.files.read_only},
     {"audit", "allow", &hc_guard.audit.allow},
     {"audit", "deny", &hc_guard.audit.deny},
     {"audit", "env", &hc_guard.audit.env},

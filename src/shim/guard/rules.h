@@ -73,6 +73,7 @@ struct hc_guard_rules {
         /* Directories below which the program may read; may write; below which libraries may read, too; for
          * which `risky_message` is used. */
         struct hc_names read, write, library, risky;
+        struct hc_names read_only; /* directories of the host that may only be read, as the launcher says */
         /* `risky_message` NULL: one of the others is used. */
         const char *read_message, *write_message, *risky_message;
     } files;

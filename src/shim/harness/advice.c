@@ -69,12 +69,13 @@ PyObject *hc_advice_for(PyObject *error)
         return NULL;
     hc_autopy *files = inputs();
     hc_autopy *all = files ? limits() : NULL;
-    PyObject *said = all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:s,s:O,s:O})", error, "inputs",
-                                          files, "limits", all, "input", hc_words_interface()->input, "stdin",
-                                          hc_words_interface()->input_stream, "network",
-                                          given->network ? Py_True : Py_False, "processes",
-                                          given->processes ? Py_True : Py_False)
-                         : NULL;
+    PyObject *said =
+        all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:s,s:s,s:O,s:O})", error, "inputs", files,
+                             "limits", all, "input", hc_words_interface()->input, "dir",
+                             hc_words_interface()->dir, "stdin", hc_words_interface()->input_stream,
+                             "network", given->network ? Py_True : Py_False, "processes",
+                             given->processes ? Py_True : Py_False)
+            : NULL;
     PyErr_Clear();
     if (said && !PyUnicode_CheckExact(said))
         Py_CLEAR(said);

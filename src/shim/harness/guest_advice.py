@@ -16,6 +16,8 @@ OTHER_NAMES = {"scikit-learn": "sklearn", "scikit_learn": "sklearn", "pillow": "
                "pyyaml": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
 SCREENS = ("tkinter", "_tkinter", "gi", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6", "qtpy")
 SCARCE = 65536  # bytes left in a directory that is nearly full
+OF_TREE = ("", "bin", "dev", "etc", "input", "lib", "lib32", "lib64", "output", "proc", "root", "run", "sbin", "sys", "usr",
+           "var")  # first parts of paths at which no directory of the host can be given
 NO_ROUTE = (97, 99, 101, 113)  # EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH, EHOSTUNREACH
 
 
@@ -236,6 +238,19 @@ def of_space(error, facts):
     return say_limit(("tmp" if in_tmp else "output") + ("_files" if type(path) is str else ""), facts)
 
 
+def of_read_only(error, facts):
+    """A directory of the host that was given read-only: below the root and outside of /tmp nothing else has a name that is not the
+    tree's."""
+    path = error.filename if isinstance(error, OSError) and error.errno == 30 else None  # EROFS
+    if type(path) is not str or not path.startswith("/") or path.split("/")[1] in OF_TREE:
+        return None
+    import posix
+    top = "/tmp" if path.startswith("/tmp/") else "/" + path.split("/")[1]
+    posix.lstat(top)  # raises if the program would make a new name in the root
+    return (f"This directory was given read-only ({facts['dir']}): have it given with the mode cow, as a copy that may be changed "
+            "(or rw, where the policy's dirs.rw lets it), or write results below /output.")
+
+
 def say_limit(name, facts):
     value, words = facts["limits"][name]
     raised = f"which the sender of the job sets with {words}" if words else "which the sender of the job cannot raise"
@@ -246,4 +261,4 @@ def folder_of(name):
     return f"/{name.partition('_')[0]}"
 
 
-ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_input, of_memory, of_space)
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_input, of_memory, of_space, of_read_only)
