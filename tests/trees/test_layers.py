@@ -158,8 +158,31 @@ def test_sessions_and_batches_and_checks_take_layers(geo):
     done = subprocess.run([cells.HOTCELL, "session", "-p", policy, "-t", "tiny+geo"], input=request, capture_output=True, text=True,
                           check=False, env={**os.environ, **geo.env}, timeout=cells.PATIENCE)
     assert done.returncode == 0 and "12\\n" in done.stdout, done
+
+
+def test_card_knows_the_modules_of_layers(geo):
+    policy = geo.path.parent / "card.json"
+    policy.write_text(json.dumps({"extends": "default", **GEO, "imports": {"allow": ["math"], "deny": []}}))
     card = cells.hotcell("policy", "card", "--json", "-t", "tiny+geo", policy, env=geo.env)
-    assert card.returncode != 0 or json.loads(card.stdout)["libraries"]["geo"] == "1.0"
+    told = json.loads(card.stdout)
+    assert told["tree"] == "tiny+geo" and told["libraries"]["geo"] == "1.0" and told["modules"] == ["geo"], card
+    assert told["rules"]["imports_allowed"] == ["math", "geo"]
+    assert "Modules beside these: geo\n" in cells.hotcell("policy", "card", "-t", "tiny+geo", policy, env=geo.env).stdout
+    assert "geo" not in cells.hotcell("policy", "card", "-t", "tiny", policy, env=geo.env).stdout
+    refused = cells.hotcell("policy", "card", "-t", "tiny+geo", env=geo.env)
+    assert refused.returncode == 78 and "does not give programs the layer 'geo'" in refused.stderr
+    for wrong in (["--tree"], ["-t", "tiny", "default", "default"], ["--tre", "tiny"]):
+        assert cells.hotcell("policy", "card", *wrong, env=geo.env).returncode == 64
+
+
+def test_hint_for_a_missing_module_names_those_of_layers(store, base_tree):
+    """The tree tiny has no room for the library that finds near names."""
+    assert store.from_wheels("geo", make_wheel(store.wheels)).returncode == 0
+    (store.path / "trees" / Path(base_tree).name).symlink_to(base_tree)
+    (store.path / "names/base").symlink_to(f"../trees/{Path(base_tree).name}")
+    lost = cells.run("import geometry", tree="base+geo", policy=GEO, env=store.env)
+    assert "Libraries that are there: geo, and Python's own." in lost.stderr, lost
+    assert "there: geo" not in cells.run("import geometry", tree="base", policy=GEO, env=store.env).stderr
 
 
 def test_daemon_gives_layers_by_policy_and_takes_a_new_one_while_it_runs(store):
