@@ -222,7 +222,7 @@ def test_daemon_refuses_jobs_with_a_layer_that_is_removed_while_it_runs(store):
         assert store.tree("remove", "+geo").returncode == 0
         d.wait_for_line("layer '+geo' has been removed: no job is run in it")
         answer = d.post(spec)
-        assert answer.status == 503 and "there is no layer 'geo'" in answer.json["detail"], answer
+        assert answer.status == 422 and "there is no layer 'geo'" in answer.json["detail"], answer
         cells.wait_until("its warm interpreter ends", lambda: not d.zygotes())
         assert d.post({"code": "print(1)", "tree": "tiny"}).json["status"] == "ok"
 
