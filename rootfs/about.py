@@ -24,6 +24,9 @@ import requirements  # noqa: E402
 BAD_INPUT = 65
 NO_PACKAGES = "an older hotcell built it, which noted no packages: 'hotcell tree update' makes it anew"
 
+NOT_COMPARED = "not looked at, as a layer has no packages of this system: 'hotcell tree show' names its versions, and 'hotcell tree extend' " \
+               "makes it anew, of newer wheels"
+
 
 def say(text):
     """Prints one line for the user."""
@@ -138,6 +141,11 @@ def _newer(entry, here, apt):
 def outdated(entries, as_json):
     """Packages of which this host or apt's lists have a newer version."""
     trees = [entry for entry in entries if not entry.is_layer]
+    for entry in entries:
+        if entry.is_layer:
+            say(f"{entry.name}: {NOT_COMPARED}")
+    if entries and not trees:
+        return BAD_INPUT
     for entry in trees:
         if entry.packages is None:
             say(f"{entry.name}: {NO_PACKAGES}")

@@ -50,7 +50,7 @@ static void end_by_signal(void)
     (void)raise(ended_by);
 }
 
-static int wait_for(pid_t pid, struct hc_error *err)
+static int wait_for(pid_t pid, enum hc_tree_kind kind, struct hc_error *err)
 {
     int status;
     while (waitpid(pid, &status, 0) < 0)
@@ -61,7 +61,8 @@ static int wait_for(pid_t pid, struct hc_error *err)
         return 0;
     if (WIFSIGNALED(status))
         return hc_fail(err, 0, "the tree builder was ended by signal %d", WTERMSIG(status));
-    return hc_fail_as(err, WEXITSTATUS(status), 0, "the tree was not built");
+    return hc_fail_as(err, WEXITSTATUS(status), 0, "the %s was not built",
+                      kind == HC_KIND_LAYER ? "layer" : "tree");
 }
 
 /* What a builder makes. */
@@ -97,7 +98,7 @@ static int run_builder(const struct product *p, const char *staging, struct hc_e
     builder = pid;
     if (ended_by)
         (void)kill(pid, SIGTERM);
-    return wait_for(pid, err);
+    return wait_for(pid, p->kind, err);
 }
 
 /* Fill a staging directory, make it an entry of the store, and print its ID and name. */

@@ -248,6 +248,21 @@ def test_changed_layer_is_noticed(store):
     assert store.tree("remove", "+geo").returncode == 0 and store.left() == []
 
 
+def test_messages_tell_layers_from_trees(geo):
+    """A layer without a tree, a layer's ID as a tree's, and what is said of layers alone."""
+    run = cells.run("1", tree="+geo", policy=GEO, env=geo.env)
+    assert run.status == 64 and "a layer needs a tree before it: expected TREE+LAYER" in run.stderr, run
+    for name, told in ((geo.layer[:12], f"is the ID of a layer: name it as '+{geo.layer[:12]}'"), ("1234", "of an ID, 8 digits are needed"),
+                       ("0123456789", "not just one whose ID begins so: ")):
+        done = geo.tree("path", name)
+        assert done.returncode == 69 and told in done.stderr and "recipe" not in done.stderr, done
+    assert geo.tree("path", f"+{geo.layer[:12]}").returncode == 0
+    done = geo.extend("none", "--module", geo.path / "nothing")
+    assert done.stderr.endswith("hotcell: the layer was not built\n"), done
+    done = geo.tree("outdated", "+geo")
+    assert done.returncode == 65 and done.stdout == "" and "+geo: not looked at" in done.stderr, done
+
+
 # ---- the store ----
 
 def test_layers_share_their_base(store):

@@ -137,11 +137,34 @@ static bool has_recipe(const char *name)
            snprintf(path, sizeof path, "%s/%s.json", dir, name) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
+/* Say what is wrong with a name that may be meant as the ID of a tree. */
+static int fail_no_id(const char *name, struct hc_error *err)
+{
+    char id[HC_SHA256_HEX];
+    struct hc_states states;
+    if (hc_state_search(&states, err) < 0)
+        return -1;
+    for (size_t i = 0; i < states.count; i++)
+        if (complete_id(states.dir[i], &hc_shelves[HC_KIND_LAYER], name, id))
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                              "'%.64s' is the ID of a layer: name it as '+%.64s'", name, name);
+    return hc_fail_as(
+        err, HC_EXIT_UNAVAILABLE, 0,
+        "there is no tree '%.64s', and not just one whose ID begins so%s: 'hotcell tree list' says "
+        "which trees there are",
+        name, strlen(name) < 8 ? " (of an ID, 8 digits are needed)" : "");
+}
+
 static int fail_not_built(const char *name, struct hc_error *err)
 {
+    if (!*name)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "a layer needs a tree before it: expected TREE+LAYER, as in 'scientific+mine'");
     if (has_recipe(name))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "tree '%s' is not built: run 'hotcell tree build %s'",
                           name, name);
+    if (is_hex(name) && name[strspn(name, "abcdef")])
+        return fail_no_id(name, err);
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                       "tree '%s' is not built, and no recipe has that name: 'hotcell tree list' says which "
                       "trees there are",
@@ -311,6 +334,8 @@ static int fail_no_such_tree(const char *name, struct hc_error *err)
 {
     struct hc_error ignored;
     hc_autobuf list = {.max = 400};
+    if (!*name)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "tree: a layer needs a tree before it: expected TREE+LAYER");
     (void)hc_tree_each(HC_KIND_TREE, list_name, &list, &ignored);
     return hc_fail_as(err, HC_EXIT_DATA, 0, "tree: there is no tree '%.64s' here%s%s", name,
                       list.len ? ": expected one of " : "", list.len ? list.data + 2 : "");
