@@ -8,7 +8,6 @@
 #include "cell/policies.h"
 #include "cli/cli.h"
 #include "policy/options.h"
-#include "policy/redact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,23 +37,15 @@ static int load(struct hc_policy *p, const char *name)
     return hc_policy_load(p, name, hc_policies_read, NULL, &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
 }
 
-static int check(const struct hc_policy *p)
+static int explain(const char *name)
 {
-    struct hc_redactor *redactor;
-    struct hc_error err;
-    if (hc_redactor_new(&redactor, p->rules, &err) < 0) {
-        (void)hc_ctx(&err, "policy %s", p->name);
-        return hc_report(&err);
-    }
-    hc_redactor_free(redactor);
-    return HC_EXIT_OK;
+    struct hc_policy p;
+    int status = load(&p, name);
+    if (status == HC_EXIT_OK)
+        status = hc_policy_explain(&p);
+    hc_policy_finish(&p);
+    return status;
 }
-
-/* Subcommands that take one policy and no option. */
-static const struct {
-    const char *name;
-    int (*run)(const struct hc_policy *p);
-} commands[] = {{"check", check}, {"explain", hc_policy_explain}};
 
 static int diff(const char *name, const char *other)
 {
@@ -120,16 +111,10 @@ int hc_cmd_policy(int argc, char **argv)
         return card(argc - 1, argv + 1);
     if (argc == 4 && strcmp(argv[1], "diff") == 0)
         return diff(argv[2], argv[3]);
-    for (size_t i = 0; argc == 3 && i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        struct hc_policy p;
-        int status = load(&p, argv[2]);
-        if (status == HC_EXIT_OK)
-            status = commands[i].run(&p);
-        hc_policy_finish(&p);
-        return status;
-    }
+    if (argc == 3 && strcmp(argv[1], "check") == 0)
+        return hc_policy_check(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "explain") == 0)
+        return explain(argv[2]);
     return hc_usage("policy", "expected 'show NAME', 'check NAME', 'explain NAME', 'diff NAME OTHER', "
                               "'card [--json] [-t TREE] [NAME]' or 'learn FILE'");
 }
