@@ -22,7 +22,9 @@ from wheels import link, make_wheel, pin, unpack_carelessly
 
 ROOTFS = Path(__file__).resolve().parents[2] / "rootfs"
 sys.path.insert(0, str(ROOTFS))
+import elf  # noqa: E402  pylint: disable=wrong-import-position
 import source  # noqa: E402  pylint: disable=wrong-import-position
+import wheel as wheels  # noqa: E402  pylint: disable=wrong-import-position
 from errors import BuildError  # noqa: E402  pylint: disable=wrong-import-position
 
 GEO = {"layers": {"allow": ["geo"]}}
@@ -432,6 +434,36 @@ def test_version_of_a_wheel_is_that_of_its_name(store, inside, outside, good):
     made = make_wheel(store.wheels, version=inside)
     done = store.from_wheels("geo", made.rename(store.wheels / f"geo-{outside}-py3-none-any.whl"))
     assert done.returncode == 0 if good else refused(done, f"that of version {inside}"), done
+
+
+def test_wheel_that_is_written_to_after_it_was_hashed(store, tmp_path):
+    """In place, by whoever may write to it: the bytes that were hashed are unpacked, and no copy is left."""
+    made = make_wheel(store.wheels)
+    digest, other = pin(made).rpartition(":")[2].strip(), make_wheel(tmp_path, files={"geo.py": b"import os\n"}).read_bytes()
+    opened = wheels.Opened(next(found for found in wheels.of_directory(store.wheels) if found.path == str(made)), {digest})
+    with open(made, "r+b") as file:
+        file.write(other)
+        file.truncate()
+    (tmp_path / "root").mkdir()
+    opened.unpack(wheels.Room(str(tmp_path / "root")))
+    assert (tmp_path / "root/geo.py").read_bytes() == b"def area(r):\n    return 3 * r * r\n"
+    assert store.from_wheels("geo", requirements=f"geo==1.0 --hash=sha256:{digest}\n").returncode == 65
+
+
+def test_of_a_native_module_only_the_loaders_tables_are_read(tmp_path):
+    """However large the file is, and however large it says that they are."""
+    library = Path(sysconfig.get_path("platstdlib"), "lib-dynload").glob("_ctypes.*.so")
+    path = tmp_path / "large.so"
+    path.write_bytes(next(library).read_bytes())
+    found = elf.read(path)
+    assert "libffi.so.8" in found.needed
+    os.truncate(path, 1 << 42)   # sparse: four terabytes, which nothing could hold
+    assert elf.read(path) == found
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    loaded = struct.pack("<IIQQQQQQ", 1, 4, 0, 0, 0, 1 << 40, 1 << 40, 4096) + struct.pack("<IIQQQQQQ", 2, 4, 256, 256, 0, 64, 64, 8)
+    path.write_bytes((header + loaded).ljust(256, b"\0") + struct.pack("<qQqQqQqQ", 5, 512, 10, 1 << 39, 1, 1, 0, 0))
+    with pytest.raises(BuildError, match="a table of more than"):
+        elf.read(path)
 
 
 def test_damaged_native_module(store):
