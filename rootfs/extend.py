@@ -16,11 +16,14 @@ import csv
 import json
 import os
 import re
+import resource
+import subprocess
 import sys
 from email.parser import HeaderParser
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, HERE)
 
 # pylint: disable=wrong-import-position
 import elf  # noqa: E402
@@ -36,6 +39,8 @@ from errors import BAD_INPUT, BuildError  # noqa: E402
 PROGRAM = "tree extend"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
 INSTALLERS = {"pip", "setuptools", "wheel"}  # of each environment, for those who install; a cell cannot
+COMPILER_BYTES = 2 << 30  # address space of each process that compiles
+COMPILER_SECONDS = 120    # its CPU time
 MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|(?:\.[A-Za-z0-9_-]+)*\.so)?", re.ASCII)
 
 
@@ -47,12 +52,19 @@ def say(text):
 def module_of(entry):
     """The module that an entry of a directory on the module path is; None: it is none."""
     match = MODULE.fullmatch(entry)
-    return match[1] if match else None
+    return match[1] if match and entry != "__pycache__" else None
 
 
 def left_out(entry):
     """Whether an entry of a folder is byte code, or hidden: no layer has it."""
     return entry == "__pycache__" or entry.endswith(".pyc") or entry.startswith(".")
+
+
+def limit_compiler():
+    """In the child that compiles: sources may be anybody's."""
+    resource.setrlimit(resource.RLIMIT_AS, (COMPILER_BYTES, COMPILER_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (COMPILER_SECONDS, COMPILER_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def check_record(place, name, parts):
@@ -107,6 +119,7 @@ class Layer:
         self.check_names()
         self.check_required()
         self.check_libraries()
+        self.compile()
         self.describe()
 
     def add_wheels(self):
@@ -261,6 +274,21 @@ class Layer:
                 if needed not in here:
                     raise BuildError(BAD_INPUT, f"{os.path.relpath(path, self.root)} needs {needed}, which neither the layer nor the tree "
                                                 f"{self.base.name} has")
+
+    def compile(self):
+        """Byte code for every source that compiles, so that no job has to compile it. The compiler runs nothing of a source; one that takes
+        too much memory or time for it stays as it is, as do those that share its process."""
+        sources = sorted(os.path.relpath(os.path.join(folder, name), self.root)
+                         for folder, _, names in os.walk(self.root) for name in names if name.endswith(".py"))
+        command = [self.python.executable, "-I", "-S", "-B", os.path.join(HERE, "bytecode.py"), str(len(os.sched_getaffinity(0)))]
+        subprocess.run(command, cwd=self.root, input="\0".join(sources), stderr=subprocess.DEVNULL, text=True, check=False,
+                       preexec_fn=limit_compiler)  # pylint: disable=subprocess-popen-preexec-fn
+        compiled = {path: os.path.getsize(path) for path in (os.path.join(folder, name) for folder, _, names in os.walk(self.root)
+                                                             for name in names if folder.endswith("/__pycache__"))}
+        self.room.files += len(compiled)
+        self.room.bytes += sum(compiled.values())
+        if len(compiled) < len(sources):
+            say(f"{len(sources) - len(compiled)} of {len(sources)} sources do not compile, and have no byte code")
 
     def describe(self):
         """DIR/meta.json."""

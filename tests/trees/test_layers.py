@@ -530,6 +530,42 @@ def test_layer_of_a_module(store):
     assert done.returncode == 65 and "the module 'encodings' is in" in done.stderr
 
 
+COMPILED = """
+import importlib.machinery as machinery
+sources = []
+compiler = machinery.SourceFileLoader.source_to_code
+machinery.SourceFileLoader.source_to_code = lambda self, data, path, **more: (sources.append(path), compiler(self, data, path, **more))[1]
+import geo, hard
+print(geo.where(), geo.where.__code__.co_filename, hard.value, sources)
+try:
+    import hard.old
+except SyntaxError:
+    print(sources)
+"""
+
+
+def test_layer_has_byte_code_and_running_it_is_left_to_the_cell(store, base_tree):
+    """Neither the builder nor the compiler runs a source; what does not compile has no byte code and harms nothing else."""
+    ran = store.path.parent / "ran"
+    geo = f"import sys\ndef where():\n    return sys._getframe().f_code.co_filename\nif not sys.flags.isolated or __file__[:9] != '/usr/lib/':\n    open({str(ran)!r}, 'w')\n"
+    files = {"geo.py": geo.encode(), "hard/__init__.py": b"value = 7\n", "hard/old.py": b"print 'two'\n", "hard/deep.py": b"(" * 100000,
+             "hard/large.py": b"x = '" + b"y" * 999 + b"' * (1 << 40)\n"}
+    done = store.from_wheels("geo", make_wheel(store.wheels, files=files))
+    assert done.returncode == 0 and "2 of 5 sources do not compile" in done.stderr and not ran.exists(), done
+    root = Path(store.tree("path", "+geo").stdout.strip()) / "root"
+    assert sorted(path.name.split(".")[0] for path in root.rglob("*.pyc")) == ["__init__", "geo", "large"]
+    assert store.meta("geo")["modules"] == ["geo", "hard"] and store.meta("geo")["files"] == sum(path.is_file() for path in root.rglob("*"))
+    again = store.from_wheels("other", store.wheels / "geo-1.0-py3-none-any.whl")
+    assert again.stdout.split()[0] == done.stdout.split()[0]   # byte for byte
+    (store.path / "trees" / Path(base_tree).name).symlink_to(base_tree)
+    (store.path / "names/base").symlink_to(f"../trees/{Path(base_tree).name}")
+    r = cells.run(COMPILED, "--guard", "off", tree="base+geo", policy=GEO, env=store.env)
+    place = "/usr/lib/layers/geo/geo.py"
+    assert r.stdout.splitlines() == [f"{place} {place} 7 []", "['/usr/lib/layers/geo/hard/old.py']"], r
+    third = store.from_wheels("third", make_wheel(store.wheels, name="third", requires=["geo"]), base="tiny+geo")
+    assert third.returncode == 0, third
+
+
 def test_layer_of_an_environment(store):
     environment = store.path.parent / "venv"
     site = environment / f"lib/python{MINOR}/site-packages"
