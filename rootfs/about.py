@@ -166,6 +166,16 @@ def _component(kind, name, version, purl, **more):
     return {"type": kind, "bom-ref": purl, "name": name, "version": version, "purl": purl, **more}
 
 
+def _conda_component(name, about):
+    where = {"build": about.get("build"), "channel": about.get("channel"), "subdir": about.get("platform")}
+    query = "&".join(f"{key}={quote(value, safe='-.')}" for key, value in where.items() if value)
+    more = {"licenses": [{"license": {"name": about["license"]}}]} if about.get("license") else {}
+    if about.get("sha256"):
+        more["hashes"] = [{"alg": "SHA-256", "content": about["sha256"]}]
+    place = f"pkg:conda/{quote(name, safe='')}@{quote(about['version'], safe='')}"
+    return _component("library", name, about["version"], f"{place}?{query}" if query else place, **more)
+
+
 def _components(entry):
     system = entry.meta.get("system", "debian")
     vendor = system.split("-")[0]
@@ -173,7 +183,13 @@ def _components(entry):
         place = f"pkg:deb/{vendor}/{quote(name, safe='')}@{quote(about['version'], safe='')}"
         yield _component("library", name, about["version"], f"{place}?arch={about['architecture']}&distro={quote(system, safe='-.')}")
     hashes = {requirements.normal(source["wheel"].split("-")[0]): source["sha256"] for source in entry.meta.get("sources", []) if "wheel" in source}
+    conda = entry.meta.get("conda", {})
+    for name, about in conda.items():
+        yield _conda_component(name, about)
+    from_conda = {name for about in conda.values() for name in about["distributions"]}
     for name, version in entry.distributions().items():
+        if name in from_conda:
+            continue
         digest = hashes.get(requirements.normal(name))
         more = {"hashes": [{"alg": "SHA-256", "content": digest}]} if digest else {}
         yield _component("library", name, version, f"pkg:pypi/{requirements.normal(name)}@{quote(version, safe='')}", **more)

@@ -263,9 +263,9 @@ int hc_tree_update(int argc, char **argv)
 /* ---- extend ---- */
 
 struct extension {
-    const char *name, *wheels, *requirements, *venv; /* as given; NULL: not given */
-    const char *modules[MOST_MODULES];               /* paths of modules */
-    size_t module_count;                             /* number of `modules` */
+    const char *name, *wheels, *requirements, *venv, *conda; /* as given; NULL: not given */
+    const char *modules[MOST_MODULES];                       /* paths of modules */
+    size_t module_count;                                     /* number of `modules` */
 };
 
 static int check_extension(const struct extension *e)
@@ -274,8 +274,8 @@ static int check_extension(const struct extension *e)
         return hc_usage("tree", "extend: expected --name NAME, the layer's name");
     if (!e->wheels != !e->requirements)
         return hc_usage("tree", "extend: --wheels DIR and --requirements FILE go together");
-    if (!e->wheels && !e->module_count && !e->venv)
-        return hc_usage("tree", "extend: expected --wheels with --requirements, --module or --venv");
+    if (!e->wheels && !e->module_count && !e->venv && !e->conda)
+        return hc_usage("tree", "extend: expected --wheels with --requirements, --module, --venv or --conda");
     return HC_EXIT_OK;
 }
 
@@ -293,6 +293,7 @@ static int extend(const struct hc_tree *base, const char *base_name, const struc
     for (size_t i = 0; i < e->module_count; i++)
         add_argument(&p, "--module", e->modules[i]);
     add_argument(&p, "--venv", e->venv);
+    add_argument(&p, "--conda", e->conda);
     return hc_tree_check_name(e->name, err) < 0 ? -1 : make(&p, err);
 }
 
@@ -308,6 +309,8 @@ static const char **member_of(struct extension *e, int opt)
         return &e->requirements;
     case 'v':
         return &e->venv;
+    case 'c':
+        return &e->conda;
     default:
         return e->module_count < MOST_MODULES ? &e->modules[e->module_count++] : NULL;
     }
@@ -315,10 +318,13 @@ static const char **member_of(struct extension *e, int opt)
 
 int hc_tree_extend(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"name", required_argument, NULL, 'n'},         {"wheels", required_argument, NULL, 'w'},
-        {"requirements", required_argument, NULL, 'r'}, {"module", required_argument, NULL, 'm'},
-        {"venv", required_argument, NULL, 'v'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"name", required_argument, NULL, 'n'},
+                                            {"wheels", required_argument, NULL, 'w'},
+                                            {"requirements", required_argument, NULL, 'r'},
+                                            {"module", required_argument, NULL, 'm'},
+                                            {"venv", required_argument, NULL, 'v'},
+                                            {"conda", required_argument, NULL, 'c'},
+                                            {NULL, 0, NULL, 0}};
     struct extension e = {0};
     struct hc_error err;
     int opt;

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import errno
+import hashlib
 import json
 import os
 import stat
@@ -586,6 +587,70 @@ def test_layer_of_an_environment(store):
     (site / "geo.py").write_text("")
     assert store.extend("bad", "--venv", environment).returncode == 65
     assert "bad" not in store.left()
+
+
+def conda_environment(folder, fast=b"", other=b""):
+    """geo, a pure package; fast, whose module needs a library: of the environment, and of its own; and one that pip has put there."""
+    site = folder / f"lib/python{MINOR}/site-packages"
+    (folder / "conda-meta").mkdir(parents=True)
+    files = {"geo": {"geo.py": b"def area(r):\n    return 3 * r * r\n", "geo-1.0.dist-info/METADATA": b"Name: Geo\nVersion: 1.0\nRequires-Dist: piped\n"},
+             "fast": {"lost/__init__.py": b"", "lost/fast.so": fast, "fast.so": fast, "fast.libs/libother.so": other}, "python": {}}
+    for name, content in files.items():
+        for path, data in content.items():
+            (site / path).parent.mkdir(parents=True, exist_ok=True)
+            (site / path).write_bytes(data)
+        about = {"name": name, "version": "1.0", "build": "py_0", "channel": "https://example.org/t/SECRET-1/forge/noarch", "subdir": "noarch",
+                 "license": "BSD-3-Clause", "sha256": hashlib.sha256(name.encode()).hexdigest(),
+                 "files": [f"bin/{name}", *(f"lib/python{MINOR}/site-packages/{path}" for path in content)]}
+        (folder / f"conda-meta/{name}-1.0-py_0.json").write_text(json.dumps(about))
+    (site / "stray.py").write_text("")
+    with zipfile.ZipFile(make_wheel(folder, name="piped")) as archive:
+        archive.extractall(site)
+    return site
+
+
+def test_layer_of_a_conda_environment(store, tmp_path):
+    fast, other = compile_native(tmp_path)
+    alone = subprocess.run(["cc", "-shared", "-fPIC", "-o", "alone.so", "fast.c", f"-I{sysconfig.get_path('include', vars={'base': '/usr', 'installed_base': '/usr'})}",
+                            "-L.", "-lother", "-lz"], cwd=tmp_path, check=True, capture_output=True)
+    assert alone.returncode == 0
+    site = conda_environment(tmp_path / "env", fast, other)
+    (site / "lost/fast.so").write_bytes((tmp_path / "alone.so").read_bytes().replace(b"libother.so", b"libnowhr.so"))
+    done = store.extend("conda", "--conda", tmp_path / "env")
+    assert done.returncode == 0 and "left out lost/fast.so, which needs libnowhr.so" in done.stderr, done
+    meta = store.meta("conda")
+    assert meta["modules"] == ["fast", "geo", "lost", "piped"] and meta["distributions"] == {"Geo": "1.0", "fast": "1.0", "piped": "1.0"}
+    assert meta["conda"]["geo"] == {"version": "1.0", "build": "py_0", "channel": "forge", "platform": "noarch", "license": "BSD-3-Clause",
+                                    "sha256": hashlib.sha256(b"geo").hexdigest(), "distributions": ["Geo"]} and "python" not in meta["conda"]
+    root = Path(store.tree("path", "+conda").stdout.strip()) / "root"
+    assert meta["files"] == sum(path.is_file() for path in root.rglob("*")) and not (root / "lost/fast.so").exists()
+    r = cells.run("import fast, geo, lost; print(fast.value, geo.area(1))", tree="tiny+conda", policy={"layers": {"allow": ["conda"]}}, env=store.env)
+    assert r.stdout == "6 3\n", r
+    bill = json.loads(store.tree("sbom", "+conda").stdout)
+    parts = {part["name"]: part for part in bill["components"]}
+    assert parts["geo"]["purl"] == "pkg:conda/geo@1.0?build=py_0&channel=forge&subdir=noarch" and set(parts) == {"geo", "fast", "piped"}
+    assert parts["geo"]["licenses"] == [{"license": {"name": "BSD-3-Clause"}}] and parts["piped"]["purl"] == "pkg:pypi/piped@1.0"
+    assert "SECRET" not in json.dumps([bill, meta])
+    assert "piped" not in json.loads(store.tree("sbom", "tiny").stdout)
+    shown = store.tree("show", "+conda").stdout
+    assert "sources: env" in shown and "Geo==1.0" in shown
+
+
+@pytest.mark.parametrize("about, phrase", [
+    ("[]", 'an object with "files"'), ("{" * 100000, "expected JSON"), ('{"files": [1]}', 'an object with "files"'),
+    ('{"files": [], "name": "a\\u001b[2J", "version": "1"}', '"name", a word'), ('{"files": [], "name": "a", "version": 1}', '"version", a word'),
+    (json.dumps({"name": "a", "version": "1", "files": [f"lib/python{MINOR}/site-packages/../../../../x.py"]}), "without '..'"),
+    (json.dumps({"name": "a", "version": "1", "files": [f"lib/python{MINOR}/site-packages/none.py"]}), "No such file"),
+    (json.dumps({"name": "a", "version": "1", "files": [f"lib/python{MINOR}/site-packages/x.pth"]}), "change the module path"),
+])
+def test_conda_environment_that_is_wrong(store, tmp_path, about, phrase):
+    conda_environment(tmp_path / "env")
+    (tmp_path / "env/conda-meta/a-1-0.json").write_text(about)
+    assert refused(store.extend("conda", "--conda", tmp_path / "env"), phrase)
+    (tmp_path / "env/conda-meta/a-1-0.json").unlink()
+    (tmp_path / "env/conda-meta/a-1-0.json").symlink_to("/dev/zero")
+    assert refused(store.extend("conda", "--conda", tmp_path / "env"), "no link or special file")
+    assert refused(store.extend("conda", "--conda", tmp_path), "expected a conda environment") and store.left() == []
 
 
 @pytest.fixture
