@@ -14,7 +14,6 @@
 #include "daemon/config/config.h"
 #include "daemon/process/channel.h"
 #include "daemon/process/trees.h"
-#include "policy/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -332,11 +331,8 @@ static void drop_changed_trees(struct worker *me)
  */
 static int check_tree(const struct hc_job *job, struct hc_error *err)
 {
-    const struct hc_option *tree = hc_option_by_path("tree");
-    for (size_t i = 0; i < job->override_count; i++)
-        if (job->overrides[i].opt == tree && hc_tree_check_there(job->overrides[i].text, err) < 0)
-            return -1;
-    return 0;
+    const char *tree = hc_job_override(job, "tree");
+    return tree ? hc_tree_check_there(tree, err) : 0;
 }
 
 static int prepare_job(struct worker *me, struct work *w, struct hc_error *err)
