@@ -10,8 +10,9 @@ CHAINED = 10  # exceptions that one was raised from, as far as they are looked a
 FRAMES = 2000  # most frames of one traceback
 LISTED = 20  # names in one list
 LONGEST = 60  # characters of one name
+# Libraries that are named if they are there.
 LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn", "plotly", "sympy", "networkx", "PIL",
-             "dateutil", "pytz", "lxml", "bs4", "openpyxl", "yaml", "joblib", "patsy")  # those that are named if they are there
+             "openpyxl", "tabulate", "bs4", "html5lib", "lxml", "yaml", "dateutil", "pytz", "joblib", "patsy")
 OTHER_NAMES = {"scikit-learn": "sklearn", "scikit_learn": "sklearn", "pillow": "PIL", "Pillow": "PIL", "beautifulsoup4": "bs4",
                "pyyaml": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
 LAYERS = "/usr/lib/layers/"  # where the layers of a tree are mounted: all modules of layers are named
