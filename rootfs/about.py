@@ -24,6 +24,9 @@ import requirements  # noqa: E402
 BAD_INPUT = 65
 NO_PACKAGES = "an older hotcell built it, which noted no packages: 'hotcell tree update' makes it anew"
 
+NOT_COMPARED = "not looked at, as a layer has no packages of this system: 'hotcell tree show' names its versions, and 'hotcell tree extend' " \
+               "makes it anew, of newer wheels"
+
 
 def say(text):
     """Prints one line for the user."""
@@ -138,6 +141,11 @@ def _newer(entry, here, apt):
 def outdated(entries, as_json):
     """Packages of which this host or apt's lists have a newer version."""
     trees = [entry for entry in entries if not entry.is_layer]
+    for entry in entries:
+        if entry.is_layer:
+            say(f"{entry.name}: {NOT_COMPARED}")
+    if entries and not trees:
+        return BAD_INPUT
     for entry in trees:
         if entry.packages is None:
             say(f"{entry.name}: {NO_PACKAGES}")
@@ -158,6 +166,16 @@ def _component(kind, name, version, purl, **more):
     return {"type": kind, "bom-ref": purl, "name": name, "version": version, "purl": purl, **more}
 
 
+def _conda_component(name, about):
+    where = {"build": about.get("build"), "channel": about.get("channel"), "subdir": about.get("platform")}
+    query = "&".join(f"{key}={quote(value, safe='-.')}" for key, value in where.items() if value)
+    more = {"licenses": [{"license": {"name": about["license"]}}]} if about.get("license") else {}
+    if about.get("sha256"):
+        more["hashes"] = [{"alg": "SHA-256", "content": about["sha256"]}]
+    place = f"pkg:conda/{quote(name, safe='')}@{quote(about['version'], safe='')}"
+    return _component("library", name, about["version"], f"{place}?{query}" if query else place, **more)
+
+
 def _components(entry):
     system = entry.meta.get("system", "debian")
     vendor = system.split("-")[0]
@@ -165,7 +183,13 @@ def _components(entry):
         place = f"pkg:deb/{vendor}/{quote(name, safe='')}@{quote(about['version'], safe='')}"
         yield _component("library", name, about["version"], f"{place}?arch={about['architecture']}&distro={quote(system, safe='-.')}")
     hashes = {requirements.normal(source["wheel"].split("-")[0]): source["sha256"] for source in entry.meta.get("sources", []) if "wheel" in source}
+    conda = entry.meta.get("conda", {})
+    for name, about in conda.items():
+        yield _conda_component(name, about)
+    from_conda = {name for about in conda.values() for name in about["distributions"]}
     for name, version in entry.distributions().items():
+        if name in from_conda:
+            continue
         digest = hashes.get(requirements.normal(name))
         more = {"hashes": [{"alg": "SHA-256", "content": digest}]} if digest else {}
         yield _component("library", name, version, f"pkg:pypi/{requirements.normal(name)}@{quote(version, safe='')}", **more)

@@ -19,10 +19,11 @@ def compile_batch(paths):
     failures = 0
     for path in paths:
         try:
-            # The file name in the code is the cell's; the cell loads the code without comparing it with the source.
+            # The file name in the code is the cell's, or of a layer, whose place its name decides, one that Python replaces when it loads the
+            # code. The cell loads it without comparing it with the source.
             py_compile.compile(path, dfile="/" + path, doraise=True,
                                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-        except (py_compile.PyCompileError, OSError) as error:
+        except (py_compile.PyCompileError, OSError, RecursionError, MemoryError) as error:
             failures += 1
             text = str(error).strip().splitlines()
             print(f"{path}: {text[-1] if text else 'does not compile'}", file=sys.stderr)

@@ -14,8 +14,9 @@ DT_NULL, DT_NEEDED, DT_STRTAB, DT_STRSZ, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1,
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 SEGMENT = struct.Struct("<IIQQQQQQ")
 DYNAMIC = struct.Struct("<qQ")
-MOST_ENTRIES = 4096  # of a dynamic section
-LONGEST = 4096       # bytes of a name or path
+MOST_ENTRIES = 4096    # of a dynamic section
+LONGEST = 4096         # bytes of a name or path
+MOST_BYTES = 64 << 20  # of one table; names of C++ can make a string table of some megabytes
 
 
 @dataclass(frozen=True)
@@ -37,26 +38,44 @@ def read(path):
         if len(head) < HEADER.size or head[:6] != b"\x7fELF\x02\x01":
             return None
         try:
-            return _parse(head + source.read())
-        except (struct.error, ValueError, OverflowError) as error:
+            return _parse(_Bytes(source))
+        except (struct.error, ValueError, OverflowError, OSError) as error:
             raise BuildError(UNAVAILABLE, f"read {path}: a damaged ELF file: {error}") from error
 
 
+class _Bytes:
+    """The bytes of an open file, of which only those that are asked for are read, and never many."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def at(self, offset, length):
+        """LENGTH bytes from OFFSET, fewer at the file's end."""
+        if length > MOST_BYTES:
+            raise ValueError(f"a table of more than {MOST_BYTES} bytes")
+        self.source.seek(offset)
+        return self.source.read(length)
+
+    def unpack(self, form, offset):
+        """What a struct.Struct reads at OFFSET."""
+        return form.unpack(self.at(offset, form.size))
+
+
 def _parse(data):
-    _, kind, machine, _, _, offset, _, _, _, size, count, _, _, _ = HEADER.unpack_from(data)
+    _, kind, machine, _, _, offset, _, _, _, size, count, _, _, _ = data.unpack(HEADER, 0)
     if kind not in (ET_EXEC, ET_DYN):
         return None
     if count and size != SEGMENT.size:
         raise ValueError("program headers of an unknown size")
     loads, dynamic, interp = [], None, None
     for index in range(count):
-        segment, _, start, address, _, length, _, _ = SEGMENT.unpack_from(data, offset + index * size)
+        segment, _, start, address, _, length, _, _ = data.unpack(SEGMENT, offset + index * size)
         if segment == PT_LOAD:
             loads.append((address, start, length))
         elif segment == PT_DYNAMIC:
             dynamic = (start, length)
         elif segment == PT_INTERP:
-            interp = data[start:start + length].rstrip(b"\0").decode()
+            interp = data.at(start, min(length, LONGEST)).rstrip(b"\0").decode()
     entries = [] if dynamic is None else _entries(data, *dynamic)
     strings = _strings(data, loads, dict(entries)) if entries else b""
 
@@ -71,7 +90,7 @@ def _parse(data):
 def _entries(data, start, length):
     entries = []
     for offset in range(start, start + length - DYNAMIC.size + 1, DYNAMIC.size):
-        tag, value = DYNAMIC.unpack_from(data, offset)
+        tag, value = data.unpack(DYNAMIC, offset)
         if tag == DT_NULL:
             break
         if len(entries) == MOST_ENTRIES:
@@ -86,7 +105,7 @@ def _strings(data, loads, table):
     for address, start, length in loads:
         if address <= table[DT_STRTAB] < address + length:
             begin = start + table[DT_STRTAB] - address
-            return data[begin:begin + table[DT_STRSZ]]
+            return data.at(begin, table[DT_STRSZ])
     raise ValueError("the string table lies in no segment")
 
 

@@ -1,7 +1,7 @@
-"""extend - makes a layer: modules that are mounted beside a tree, of wheels, folders or a virtual environment.
+"""extend - makes a layer: modules that are mounted beside a tree, of wheels, folders, a virtual or a conda environment.
 
     python3 -I extend.py --staging DIR --base NAME --base-id ID --base-root DIR... \\
-        [--wheels DIR --requirements FILE] [--module PATH]... [--venv DIR]
+        [--wheels DIR --requirements FILE] [--module PATH]... [--venv DIR] [--conda DIR]
 
 `hotcell tree extend` runs this, then hashes what it finds in DIR/root and moves it into its store; DIR/meta.json says
 what it is. No code of a package is run here, and nothing is fetched: wheels are taken from a directory, by the hashes of
@@ -16,13 +16,17 @@ import csv
 import json
 import os
 import re
+import resource
+import subprocess
 import sys
 from email.parser import HeaderParser
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, HERE)
 
 # pylint: disable=wrong-import-position
+import conda  # noqa: E402
 import elf  # noqa: E402
 import errors  # noqa: E402
 import interpreter  # noqa: E402
@@ -36,6 +40,8 @@ from errors import BAD_INPUT, BuildError  # noqa: E402
 PROGRAM = "tree extend"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
 INSTALLERS = {"pip", "setuptools", "wheel"}  # of each environment, for those who install; a cell cannot
+COMPILER_BYTES = 2 << 30  # address space of each process that compiles
+COMPILER_SECONDS = 120    # its CPU time
 MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|(?:\.[A-Za-z0-9_-]+)*\.so)?", re.ASCII)
 
 
@@ -47,12 +53,19 @@ def say(text):
 def module_of(entry):
     """The module that an entry of a directory on the module path is; None: it is none."""
     match = MODULE.fullmatch(entry)
-    return match[1] if match else None
+    return match[1] if match and entry != "__pycache__" else None
 
 
 def left_out(entry):
     """Whether an entry of a folder is byte code, or hidden: no layer has it."""
     return entry == "__pycache__" or entry.endswith(".pyc") or entry.startswith(".")
+
+
+def limit_compiler():
+    """In the child that compiles: sources may be anybody's."""
+    resource.setrlimit(resource.RLIMIT_AS, (COMPILER_BYTES, COMPILER_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (COMPILER_SECONDS, COMPILER_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def check_record(place, name, parts):
@@ -95,6 +108,8 @@ class Layer:
         os.mkdir(self.root, 0o755)
         self.room = wheel.Room(self.root)
         self.distributions, self.sources, self.required = {}, [], []
+        self.conda = {}       # packages of a conda environment: name -> what is noted of it
+        self.optional = []    # native files that are left out if a library of theirs is not there, relative to the root
 
     def run(self):
         """All stages, in order."""
@@ -104,9 +119,13 @@ class Layer:
             self.add_module(path)
         if self.options.venv:
             self.add_environment(self.options.venv)
+        if self.options.conda:
+            self.add_conda(self.options.conda)
+        self.leave_out_natives()
         self.check_names()
         self.check_required()
         self.check_libraries()
+        self.compile()
         self.describe()
 
     def add_wheels(self):
@@ -199,28 +218,96 @@ class Layer:
             raise BuildError(BAD_INPUT, f"{environment.path}: expected a virtual environment of Python {minor}, with pyvenv.cfg and "
                                         f"lib/python{minor}/site-packages: {error}") from error
 
+    def has(self, about, place):
+        """Whether the tree has the distribution, in this version. Refuses one that the tree has in another."""
+        name = requirements.normal(about["Name"])
+        have = self.base.distributions.get(name)
+        if have and have != about["Version"]:
+            raise BuildError(BAD_INPUT, f"{place}: {name} {about['Version']}: the tree {self.base.name} has {have}: 'hotcell tree build "
+                                        "--python' makes a tree of an environment")
+        return have is not None
+
     def add_installed(self, site, info):
         """One distribution of an environment, by its .dist-info: what its RECORD lists."""
+        about = self.metadata(info)
+        name = requirements.normal(about["Name"])
+        if name in INSTALLERS or self.has(about, site.path):
+            return
+        self.copy_listed(site, [path for path in self.listed(info) if not path.startswith(("/", "../"))], f"{info.path}/RECORD", name)
+        self.distributions[about["Name"]] = about["Version"]
+        self.note_required(about, frozenset())
+
+    def metadata(self, info):
+        """The METADATA of an open .dist-info."""
         with info.open("METADATA") as file:
             about = HeaderParser().parsestr(file.text(wheel.MOST_METADATA))
         wheel.check_about(about, info.path)
-        name = requirements.normal(about["Name"])
-        have = self.base.distributions.get(name)
-        if name in INSTALLERS or have == about["Version"]:
-            return
-        if have:
-            raise BuildError(BAD_INPUT, f"{site.path}: {name} {about['Version']}: the tree {self.base.name} has {have}: 'hotcell tree build "
-                                        "--python' makes a tree of an environment")
-        for path in self.listed(info):
-            if path.startswith(("/", "../")):
-                continue   # a script or other file beside the modules
+        return about
+
+    def copy_listed(self, site, paths, place, name):
+        """Copies files of an environment's folder of modules. PLACE: where the distribution NAME lists them."""
+        for path in paths:
             parts = path.split("/")
-            check_record(f"{info.path}/RECORD", name, parts)
+            check_record(place, name, parts)
             if parts[-1] not in INSTALLER_FILES and not left_out(parts[-1]):
                 with site.below(parts) as file:
                     self.copy(file, parts)
-        self.distributions[about["Name"]] = about["Version"]
-        self.note_required(about, frozenset())
+
+    def add_conda(self, folder):
+        """The packages of a conda environment that the tree does not have, and what pip has put beside them."""
+        below = ["lib", f"python{self.python.minor}", "site-packages"]
+        with source.open_path(folder) as environment:
+            found, owned = conda.read(environment), set()
+            with environment.below(below) as site:
+                for package in found:
+                    prefix = "/".join(below) + "/"
+                    paths = [path.removeprefix(prefix) for path in package.files if path.startswith(prefix)]
+                    owned.update(paths)
+                    self.add_conda_package(site, package, paths)
+                for entry in site.entries():
+                    if entry.endswith(".dist-info") and f"{entry}/METADATA" not in owned:
+                        with site.open(entry) as info:
+                            self.add_installed(site, info)
+            self.sources.append({"conda": errors.plain(os.path.basename(environment.path))})
+
+    def add_conda_package(self, site, package, paths):
+        """One package of a conda environment. PATHS: its files in the open folder of modules."""
+        if not paths or package.name in INSTALLERS | {"python"}:
+            return
+        abouts = []
+        for path in paths:
+            info, _, last = path.rpartition("/")
+            if last == "METADATA" and info.endswith(".dist-info") and "/" not in info:
+                with site.open(info) as opened:
+                    abouts.append(self.metadata(opened))
+        names = abouts or [{"Name": package.name, "Version": package.version}]
+        if all([self.has(about, site.path) for about in names]):
+            return
+        self.copy_listed(site, paths, f"{package.name} in conda-meta", package.name)
+        self.optional += [path for path in paths if ".so" in path.rpartition("/")[2]]
+        self.distributions.update({about["Name"]: about["Version"] for about in names})
+        self.conda[package.name] = package.note({about["Name"] for about in names})
+        for about in abouts:
+            self.note_required(about, frozenset())
+
+    def leave_out_natives(self):
+        """Removes native files of conda whose libraries are those of the environment, which stays behind. Those that need them go, too."""
+        there = {os.path.join(self.root, path) for path in self.optional}
+        gone = True
+        while gone:
+            here = self.base.libraries | {name for _, _, names in os.walk(self.root) for name in names}
+            gone = {path: missing for path in sorted(there) if (missing := self.missing(path, here))}
+            for path, missing in gone.items():
+                say(f"left out {os.path.relpath(path, self.root)}, which needs {missing}")
+                self.room.files, self.room.bytes = self.room.files - 1, self.room.bytes - os.path.getsize(path)
+                os.unlink(path)
+            there -= set(gone)
+
+    @staticmethod
+    def missing(path, here):
+        """A library that a native file needs, and that is not HERE; None: all are."""
+        found = elf.read(path)
+        return next((needed for needed in found.needed if needed not in here), None) if found else None
 
     def listed(self, info):
         """The paths of the RECORD of an open .dist-info."""
@@ -239,7 +326,7 @@ class Layer:
         """Refuses modules that the tree has."""
         modules = self.modules()
         if not modules:
-            raise BuildError(BAD_INPUT, "no module was found: give --wheels with --requirements, --module or --venv")
+            raise BuildError(BAD_INPUT, "no module was found: give --wheels with --requirements, --module, --venv or --conda")
         for module in modules:
             if module in self.base.modules:
                 raise BuildError(BAD_INPUT, f"the module '{module}' is in {self.base.modules[module]} too, where it would be found first")
@@ -256,11 +343,25 @@ class Layer:
         natives = [os.path.join(folder, name) for folder, _, names in os.walk(self.root) for name in names if ".so" in name]
         here = {os.path.basename(path) for path in natives} | self.base.libraries
         for path in natives:
-            found = elf.read(path)
-            for needed in found.needed if found else ():
-                if needed not in here:
-                    raise BuildError(BAD_INPUT, f"{os.path.relpath(path, self.root)} needs {needed}, which neither the layer nor the tree "
-                                                f"{self.base.name} has")
+            needed = self.missing(path, here)
+            if needed:
+                raise BuildError(BAD_INPUT, f"{os.path.relpath(path, self.root)} needs {needed}, which neither the layer nor the tree "
+                                            f"{self.base.name} has")
+
+    def compile(self):
+        """Byte code for every source that compiles, so that no job has to compile it. The compiler runs nothing of a source; one that takes
+        too much memory or time for it stays as it is, as do those that share its process."""
+        sources = sorted(os.path.relpath(os.path.join(folder, name), self.root)
+                         for folder, _, names in os.walk(self.root) for name in names if name.endswith(".py"))
+        command = [self.python.executable, "-I", "-S", "-B", os.path.join(HERE, "bytecode.py"), str(len(os.sched_getaffinity(0)))]
+        subprocess.run(command, cwd=self.root, input="\0".join(sources), stderr=subprocess.DEVNULL, text=True, check=False,
+                       preexec_fn=limit_compiler)  # pylint: disable=subprocess-popen-preexec-fn
+        compiled = {path: os.path.getsize(path) for path in (os.path.join(folder, name) for folder, _, names in os.walk(self.root)
+                                                             for name in names if folder.endswith("/__pycache__"))}
+        self.room.files += len(compiled)
+        self.room.bytes += sum(compiled.values())
+        if len(compiled) < len(sources):
+            say(f"{len(sources) - len(compiled)} of {len(sources)} sources do not compile, and have no byte code")
 
     def describe(self):
         """DIR/meta.json."""
@@ -273,6 +374,7 @@ class Layer:
             "distributions": self.distributions,
             "modules": self.modules(),
             "sources": self.sources,
+            **({"conda": self.conda} if self.conda else {}),
             "files": self.room.files,
             "bytes": self.room.bytes,
         }
@@ -291,6 +393,7 @@ def _options(arguments):
     parser.add_argument("--requirements", metavar="FILE", help="which wheels, with versions and hashes")
     parser.add_argument("--module", metavar="PATH", action="append", default=[], help="a module or package to copy")
     parser.add_argument("--venv", metavar="DIR", help="a virtual environment to copy")
+    parser.add_argument("--conda", metavar="DIR", help="a conda environment to copy")
     return parser.parse_args(arguments)
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import struct
+import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -120,21 +121,30 @@ class Room:
         return os.fdopen(fd, "wb")
 
 
+def _copy(path):
+    """A private copy of a wheel, its size and its hash. Whoever may write to the wheel could change it between hashing and unpacking; the
+    copy has no name, and what is hashed are its bytes."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb", buffering=0) as source:
+        if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+            raise BuildError(BAD_INPUT, f"{path}: expected a regular file")
+        copy, digest, size = tempfile.TemporaryFile(), hashlib.sha256(), 0  # pylint: disable=consider-using-with
+        while chunk := source.read(CHUNK):
+            size += len(chunk)
+            if size > MOST_WHEEL:
+                copy.close()
+                raise BuildError(BAD_INPUT, f"{path}: expected at most {MOST_WHEEL >> 20} MiB")
+            digest.update(chunk)
+            copy.write(chunk)
+    return copy, size, digest.hexdigest()
+
+
 class Opened:
     """A wheel whose bytes have one of the hashes that were asked for, taken apart by unpack()."""
 
     def __init__(self, wheel, hashes):
         self.wheel = wheel
         self.label = os.path.basename(wheel.path)
-        # As with a descriptor of any file that others may write to: it must be a regular one, and is hashed through this descriptor.
-        fd = os.open(wheel.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        self.file = os.fdopen(fd, "rb")
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_WHEEL:
-            self.file.close()
-            raise BuildError(BAD_INPUT, f"{wheel.path}: expected a regular file of at most {MOST_WHEEL >> 20} MiB")
-        self.size = status.st_size
-        self.sha256 = hashlib.file_digest(self.file, "sha256").hexdigest()
+        self.file, self.size, self.sha256 = _copy(wheel.path)
         if self.sha256 not in hashes:
             self.file.close()
             raise BuildError(BAD_INPUT, f"{wheel.path}: SHA-256 {self.sha256} is none of those that the requirements give for {wheel.name}")

@@ -39,6 +39,10 @@ struct hc_tree {
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err);
 void hc_tree_finish(struct hc_tree *t);
 
+/* Check that the tree and layers that a job names are in a store. HC_EXIT_DATA if not: the error lists the
+ * names of trees, and no command, as the job's sender may be elsewhere. A path is not looked at. */
+int hc_tree_check_there(const char *name, struct hc_error *err);
+
 /* Find one layer in the same way, by its name without '+' or by its ID. */
 int hc_layer_open(struct hc_tree *t, const char *name, struct hc_error *err);
 

@@ -4,10 +4,10 @@
 
 #include "cell/card.h"
 
+#include "base/arguments.h"
 #include "cell/policies.h"
 #include "cli/cli.h"
 #include "policy/options.h"
-#include "policy/redact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static const char help[] =
     "       hotcell policy check NAME           say only whether it is valid\n"
     "       hotcell policy explain NAME         print what enforces each of its fields\n"
     "       hotcell policy diff NAME OTHER      print how another one differs; exit 1 if it does\n"
-    "       hotcell policy card [--json] [NAME] print what the writer of a program should know\n"
+    "       hotcell policy card [--json] [-t TREE] [NAME]\n"
+    "                                           print what the writer of a program should know\n"
     "       hotcell policy learn [OPTION]... FILE\n"
     "                                           run a program that you trust, print what policy it needs\n";
 
@@ -36,23 +37,15 @@ static int load(struct hc_policy *p, const char *name)
     return hc_policy_load(p, name, hc_policies_read, NULL, &err) < 0 ? hc_report(&err) : HC_EXIT_OK;
 }
 
-static int check(const struct hc_policy *p)
+static int explain(const char *name)
 {
-    struct hc_redactor *redactor;
-    struct hc_error err;
-    if (hc_redactor_new(&redactor, p->rules, &err) < 0) {
-        (void)hc_ctx(&err, "policy %s", p->name);
-        return hc_report(&err);
-    }
-    hc_redactor_free(redactor);
-    return HC_EXIT_OK;
+    struct hc_policy p;
+    int status = load(&p, name);
+    if (status == HC_EXIT_OK)
+        status = hc_policy_explain(&p);
+    hc_policy_finish(&p);
+    return status;
 }
-
-/* Subcommands that take one policy and no option. */
-static const struct {
-    const char *name;
-    int (*run)(const struct hc_policy *p);
-} commands[] = {{"check", check}, {"explain", hc_policy_explain}};
 
 static int diff(const char *name, const char *other)
 {
@@ -70,22 +63,35 @@ static int diff(const char *name, const char *other)
     return status;
 }
 
+/* Give the policy the tree of a job, if one is named; with layers that the policy allows. */
+static int set_tree(struct hc_policy *p, const char *tree, struct hc_error *err)
+{
+    if (tree && hc_option_set(p, hc_option_by_path("tree"), tree, err) < 0)
+        return -1;
+    return hc_policy_check_layers(p, err);
+}
+
 static int card(int argc, char **argv)
 {
-    const char *name = NULL;
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"tree", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
+    const char *tree = NULL;
     bool json = false;
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            json = true;
-        else if (argv[i][0] == '-' || name)
-            return hc_usage("policy", "card: expected [--json] [NAME], got '%s'", argv[i]);
-        else
-            name = argv[i];
+    int opt;
+    while ((opt = hc_getopt(argc, argv, ":t:", options)) != -1) {
+        if (opt == ':')
+            return hc_usage("policy", "card: %s needs a value", argv[optind - 1]);
+        if (opt == '?')
+            return hc_unknown_option("policy", options, argv[optind - 1]);
+        json |= opt == 'j';
+        tree = opt == 't' ? optarg : tree;
     }
+    if (argc - optind > 1)
+        return hc_usage("policy", "card: expected one NAME, got '%s' too", argv[optind + 1]);
     struct hc_policy p;
-    int status = load(&p, name ? name : "default");
+    int status = load(&p, optind < argc ? argv[optind] : "default");
     struct hc_error err;
-    if (status == HC_EXIT_OK && hc_card_print(&p, json, stdout, &err) < 0)
+    if (status == HC_EXIT_OK && (set_tree(&p, tree, &err) < 0 || hc_card_print(&p, json, stdout, &err) < 0))
         status = hc_report(&err);
     hc_policy_finish(&p);
     return status;
@@ -102,19 +108,13 @@ int hc_cmd_policy(int argc, char **argv)
         return HC_EXIT_OK;
     }
     if (argc >= 2 && strcmp(argv[1], "card") == 0)
-        return card(argc - 2, argv + 2);
+        return card(argc - 1, argv + 1);
     if (argc == 4 && strcmp(argv[1], "diff") == 0)
         return diff(argv[2], argv[3]);
-    for (size_t i = 0; argc == 3 && i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        struct hc_policy p;
-        int status = load(&p, argv[2]);
-        if (status == HC_EXIT_OK)
-            status = commands[i].run(&p);
-        hc_policy_finish(&p);
-        return status;
-    }
+    if (argc == 3 && strcmp(argv[1], "check") == 0)
+        return hc_policy_check(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "explain") == 0)
+        return explain(argv[2]);
     return hc_usage("policy", "expected 'show NAME', 'check NAME', 'explain NAME', 'diff NAME OTHER', "
-                              "'card [--json] [NAME]' or 'learn FILE'");
+                              "'card [--json] [-t TREE] [NAME]' or 'learn FILE'");
 }

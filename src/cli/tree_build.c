@@ -50,7 +50,7 @@ static void end_by_signal(void)
     (void)raise(ended_by);
 }
 
-static int wait_for(pid_t pid, struct hc_error *err)
+static int wait_for(pid_t pid, enum hc_tree_kind kind, struct hc_error *err)
 {
     int status;
     while (waitpid(pid, &status, 0) < 0)
@@ -61,7 +61,8 @@ static int wait_for(pid_t pid, struct hc_error *err)
         return 0;
     if (WIFSIGNALED(status))
         return hc_fail(err, 0, "the tree builder was ended by signal %d", WTERMSIG(status));
-    return hc_fail_as(err, WEXITSTATUS(status), 0, "the tree was not built");
+    return hc_fail_as(err, WEXITSTATUS(status), 0, "the %s was not built",
+                      kind == HC_KIND_LAYER ? "layer" : "tree");
 }
 
 /* What a builder makes. */
@@ -97,7 +98,7 @@ static int run_builder(const struct product *p, const char *staging, struct hc_e
     builder = pid;
     if (ended_by)
         (void)kill(pid, SIGTERM);
-    return wait_for(pid, err);
+    return wait_for(pid, p->kind, err);
 }
 
 /* Fill a staging directory, make it an entry of the store, and print its ID and name. */
@@ -262,9 +263,9 @@ int hc_tree_update(int argc, char **argv)
 /* ---- extend ---- */
 
 struct extension {
-    const char *name, *wheels, *requirements, *venv; /* as given; NULL: not given */
-    const char *modules[MOST_MODULES];               /* paths of modules */
-    size_t module_count;                             /* number of `modules` */
+    const char *name, *wheels, *requirements, *venv, *conda; /* as given; NULL: not given */
+    const char *modules[MOST_MODULES];                       /* paths of modules */
+    size_t module_count;                                     /* number of `modules` */
 };
 
 static int check_extension(const struct extension *e)
@@ -273,8 +274,8 @@ static int check_extension(const struct extension *e)
         return hc_usage("tree", "extend: expected --name NAME, the layer's name");
     if (!e->wheels != !e->requirements)
         return hc_usage("tree", "extend: --wheels DIR and --requirements FILE go together");
-    if (!e->wheels && !e->module_count && !e->venv)
-        return hc_usage("tree", "extend: expected --wheels with --requirements, --module or --venv");
+    if (!e->wheels && !e->module_count && !e->venv && !e->conda)
+        return hc_usage("tree", "extend: expected --wheels with --requirements, --module, --venv or --conda");
     return HC_EXIT_OK;
 }
 
@@ -292,6 +293,7 @@ static int extend(const struct hc_tree *base, const char *base_name, const struc
     for (size_t i = 0; i < e->module_count; i++)
         add_argument(&p, "--module", e->modules[i]);
     add_argument(&p, "--venv", e->venv);
+    add_argument(&p, "--conda", e->conda);
     return hc_tree_check_name(e->name, err) < 0 ? -1 : make(&p, err);
 }
 
@@ -307,6 +309,8 @@ static const char **member_of(struct extension *e, int opt)
         return &e->requirements;
     case 'v':
         return &e->venv;
+    case 'c':
+        return &e->conda;
     default:
         return e->module_count < MOST_MODULES ? &e->modules[e->module_count++] : NULL;
     }
@@ -314,10 +318,13 @@ static const char **member_of(struct extension *e, int opt)
 
 int hc_tree_extend(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"name", required_argument, NULL, 'n'},         {"wheels", required_argument, NULL, 'w'},
-        {"requirements", required_argument, NULL, 'r'}, {"module", required_argument, NULL, 'm'},
-        {"venv", required_argument, NULL, 'v'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"name", required_argument, NULL, 'n'},
+                                            {"wheels", required_argument, NULL, 'w'},
+                                            {"requirements", required_argument, NULL, 'r'},
+                                            {"module", required_argument, NULL, 'm'},
+                                            {"venv", required_argument, NULL, 'v'},
+                                            {"conda", required_argument, NULL, 'c'},
+                                            {NULL, 0, NULL, 0}};
     struct extension e = {0};
     struct hc_error err;
     int opt;

@@ -59,18 +59,8 @@ static void begin_drain(struct hc_front *f)
             f->sessions.open);
 }
 
-/* Were options changed that only a restart applies, and whose change an operator would expect to see? */
-static bool has_fixed_changes(const struct hc_config *old, const struct hc_config *fresh)
-{
-    bool same = old->workers == fresh->workers && old->listen_count == fresh->listen_count;
-    for (size_t i = 0; same && i < old->listen_count; i++)
-        same = strcmp(old->listen[i].address, fresh->listen[i].address) == 0 &&
-               old->listen[i].port == fresh->listen[i].port;
-    return !same;
-}
-
-/* Applies a new configuration. Sockets, workers and the options of libmicrohttpd stay until the next
- * start. */
+/* Applies a new configuration. Sockets, workers with their warm cells and the options of libmicrohttpd stay
+ * until the next start; the log names those of their keys that have changed. */
 static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
 {
     struct hc_config fresh;
@@ -91,15 +81,16 @@ static void reload(struct hc_front *f, const int fds[HC_RELOAD_FDS])
         hc_config_finish(&fresh);
         return;
     }
-    const bool fixed = has_fixed_changes(&f->dispatch.config, &fresh);
+    hc_autobuf fixed = {0};
+    hc_config_fixed_changes(&f->dispatch.config, &fresh, &fixed);
     f->most_waiting = most;
     hc_queue_resize(f->dispatch.queue, (int64_t)f->dispatch.worker_count, MIN(fresh.queue, f->most_waiting));
     hc_config_finish(&f->dispatch.config);
     f->dispatch.config = fresh;
     f->dispatch.configuration++;
     hc_dispatch_forget_policies(&f->dispatch); /* they may have changed as well */
-    hc_info("reloaded%s",
-            fixed ? ": what has changed of workers and listen holds from the next start on" : "");
+    hc_info("reloaded%s%s%s", fixed.len ? ": what has changed of " : "", fixed.len ? fixed.data : "",
+            fixed.len ? " holds from the next start on" : "");
 }
 
 static void manager_ready(struct hc_watch *w, uint32_t events)

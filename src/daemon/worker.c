@@ -9,6 +9,7 @@
 #include "cell/run.h"
 #include "cell/session_talk.h"
 #include "cell/steps.h"
+#include "cell/tree.h"
 #include "cell/warm.h"
 #include "daemon/config/config.h"
 #include "daemon/process/channel.h"
@@ -326,9 +327,17 @@ static void drop_changed_trees(struct worker *me)
 
 /* Does all that comes before the cell: reads the job, loads its policy, checks its tree, writes its
  * inputs. */
+/* A tree that the job names, and that is not there, is the sender's mistake; the policy's is the operator's.
+ */
+static int check_tree(const struct hc_job *job, struct hc_error *err)
+{
+    const char *tree = hc_job_override(job, "tree");
+    return tree ? hc_tree_check_there(tree, err) : 0;
+}
+
 static int prepare_job(struct worker *me, struct work *w, struct hc_error *err)
 {
-    return read_body(w, err) < 0 || load_policy(&me->policies, w, err) < 0 ||
+    return read_body(w, err) < 0 || load_policy(&me->policies, w, err) < 0 || check_tree(&w->job, err) < 0 ||
                    hc_trees_check(me->trees, w->cached_policy->policy.tree, err) < 0 ||
                    stage_inputs(w, err) < 0 || open_volumes(w, err) < 0
                ? -1

@@ -47,6 +47,15 @@ void hc_job_finish(struct hc_job *job)
     *job = (struct hc_job){0};
 }
 
+const char *hc_job_override(const struct hc_job *job, const char *path)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < job->override_count; i++)
+        if (strcmp(job->overrides[i].opt->path, path) == 0)
+            value = job->overrides[i].text;
+    return value;
+}
+
 const char *hc_job_policy(const struct hc_job *job)
 {
     const char *otherwise = job->runner_form ? "analysis" : "default";

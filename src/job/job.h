@@ -196,6 +196,9 @@ int hc_job_set_args(struct hc_job *job, char *const *args, size_t count, struct 
 int hc_job_add_override(struct hc_job *job, const struct hc_option *opt, const char *text,
                         struct hc_error *err);
 
+/* The value that the job gives to the option at this path, "tree"; borrowed. NULL: it leaves the policy's. */
+const char *hc_job_override(const struct hc_job *job, const char *path);
+
 /* The name or path of the job's policy; if the job names none, the default of the spec's form. */
 const char *hc_job_policy(const struct hc_job *job);
 

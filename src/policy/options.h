@@ -43,6 +43,7 @@ struct hc_option {
     const char *help;           /* one sentence for --help and the man page */
     enum hc_tighter tighter;    /* direction in which a sender's value is tighter, in hc_options; other tables
                                    are not for senders */
+    bool at_start; /* a process reads it at its start only; used in the table of hotcelld.conf only */
     /* The members below are used in hc_options only. */
     const char *plain;  /* what the value counts as a number in a manifest, with its unit */
     const char *guard;  /* how the guard in the interpreter enforces it; NULL: it does not */

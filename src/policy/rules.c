@@ -195,6 +195,19 @@ static int check_calls(const struct place *at, const cJSON *node, bool allowed, 
     return 0;
 }
 
+/* Whether a real path could be written so: neither "." nor ".." in it, no empty name and no slash at the end.
+ */
+static bool is_plain_path(const char *path)
+{
+    for (const char *at = path; *at == '/' && path[1];) {
+        size_t len = strcspn(++at, "/");
+        if (!len || (len == 1 && *at == '.') || (len == 2 && strncmp(at, "..", 2) == 0))
+            return false;
+        at += len;
+    }
+    return true;
+}
+
 /* A relative path would mean nothing: programs change their directory. `of_host`: neither would "~" and ".",
  * as a policy is the same for all who use it. */
 static int check_places(const struct place *at, const cJSON *node, bool of_host, struct hc_error *err)
@@ -208,6 +221,11 @@ static int check_places(const struct place *at, const cJSON *node, bool of_host,
         if (of_host && *path != '/')
             return hc_json_fail(at->json, item, false, err, "%s.%s: expected an absolute path, got '%.80s'",
                                 at->section, at->key, path);
+        if (of_host && !is_plain_path(path))
+            return hc_json_fail(
+                at->json, item, false, err,
+                "%s.%s: expected a path without '.', '..', '//' and '/' at its end, got '%.80s'", at->section,
+                at->key, path);
         if (*path != '/' && *path != '~' && strcmp(path, ".") != 0)
             return hc_json_fail(at->json, item, false, err,
                                 "%s.%s: expected an absolute path, one from \"~\", or \".\", got '%.80s'",

@@ -419,8 +419,13 @@ def test_a_daemon_takes_a_new_configuration_or_goes_on_as_before(user):
         assert d.post("1").json["quota"] == "queued"
         path.write_text('{"workers": 2, "quotas": {"queued": 0, "policies": ["default"]}}')
         d.process.send_signal(signal.SIGHUP)
-        d.wait_for_line("hotcelld: reloaded: what has changed of workers and listen holds from the next start on\n")
+        d.wait_for_line("hotcelld: reloaded: what has changed of workers holds from the next start on\n")
         assert d.post({"code": "1", "policy": "none"}).status == 403
+        text = {"workers": 2, "warm": {"cells": 7, "idle": "9s"}, "http": {"connections": 100, "body": "1M"}, "state": "/elsewhere"}
+        path.write_text(json.dumps(text))
+        d.process.send_signal(signal.SIGHUP)
+        d.wait_for_line("hotcelld: reloaded: what has changed of warm.cells, warm.idle, http.connections holds from the next start on\n")
+        assert "hotcelld: state: the new path holds from the next start on\n" in d.log
         assert d.end() == 0
 
 

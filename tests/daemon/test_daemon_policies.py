@@ -30,6 +30,19 @@ def test_a_tenant_sees_the_policies_that_he_may_use(daemon):
         assert daemon.get(f"/v1/policies/{name}").status == 404
 
 
+def test_who_names_what_is_not_there_is_told_what_he_may_name(daemon):
+    """And not where the operator keeps it: the sender may be on another host."""
+    answer = daemon.post({"code": "1", "tree": "nope"})
+    assert answer.status == 422 and answer.json["retry"] == "not_started", answer
+    assert "there is no tree 'nope' here: expected one of " in answer.json["detail"] and "base" in answer.json["detail"]
+    asked = daemon.send("/v1/sessions", daemon.spec({"tree": "nope"}))
+    assert asked.status == 422 and "expected one of" in asked.json["detail"], asked
+    with daemons.Daemon(env={"HOTCELL_POLICIES": str(directory_with({"extends": "default"}))}) as other:
+        for answer, status in ((other.post({"code": "1", "policy": "nope"}), 422), (other.get("/v1/policies/nope"), 404)):
+            assert answer.status == status and "HOTCELL" not in answer.json["detail"], answer
+            assert "there is no policy 'nope': expected one of " in answer.json["detail"] and "default, " in answer.json["detail"]
+
+
 def test_a_policy_is_shown_in_its_effective_form_without_what_is_the_hosts(daemon):
     shown = daemon.get("/v1/policies/own").json
     default = daemon.get("/v1/policies/default").json

@@ -129,7 +129,7 @@ REFUSED = [
     (["--tree", "/somewhere"], 64, "--tree"), (["--guard", "off"], 64, "--guard"), (["--tenant", "x"], 64, "--tenant"),
     (["--job-id", "x"], 64, "--job-id"), (["--sign", "key"], 64, "--sign"),
     (["--policy", "nothing"], 78, "there is no policy 'nothing'"), (["--input", "x=/nothing"], 65, "input 'x'"),
-    (["--tree", "nothing"], 69, "'nothing' is not built"), (["--warm=perhaps"], 64, "--warm: expected yes, no or try, got 'perhaps'"),
+    (["--tree", "nothing"], 78, "there is no tree 'nothing' here"), (["--warm=perhaps"], 64, "--warm: expected yes, no or try, got 'perhaps'"),
 ]
 
 

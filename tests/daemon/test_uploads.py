@@ -57,6 +57,19 @@ def job(upload, code=LENGTH):
     return {"code": code, "tree": "base", "inputs": {"d": {"file": "d.bin", "upload": upload}}}
 
 
+def test_problems_of_uploads_say_what_is_wrong(daemon):
+    upload = begin(daemon)
+    assert part(daemon, upload, 0, b"123").status == 200
+    for offset in ("x", "-1", "1.5", ""):
+        answer = daemon.request("POST", f"/v1/uploads/{upload}/parts?offset={offset}", b"4")
+        assert answer.status == 400 and "expected ?offset=, the number of bytes" in answer.json["detail"], answer
+    wrong = part(daemon, upload, 2, b"4").json
+    assert wrong["title"] == "The part does not follow what the upload has" and "the offset 3" in wrong["detail"], wrong
+    other = finish(daemon, upload, b"1234").json
+    assert other["type"].endswith("content") and "the 3 bytes that have come have" in other["detail"], other
+    assert finish(daemon, upload, b"123").status == 200
+
+
 def test_parts_become_an_input(daemon):
     data = os.urandom(300_000)
     upload = begin(daemon)

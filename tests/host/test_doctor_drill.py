@@ -172,3 +172,16 @@ def test_a_signal_ends_it_and_leaves_nothing(user, number):
         pass
     job.process.send_signal(number)
     assert job.finish().returncode == -number
+
+
+@pytest.mark.parametrize("attack", ["signal-host", "signal-search", "process-list"])
+def test_first_process_of_a_container_does_not_take_a_cells_for_its_own(attack):
+    """Its own number, 1, is that of a process in each cell, so attacks get the number of another process of the host."""
+    command = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if os.geteuid() != 0 or subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
+        cells.skip("unshare(1) makes no namespaces of processes here")
+    temp = cells.new_directory(cells.caller())
+    done = subprocess.run([*command, cells.HOTCELL, "doctor", "--drill", "-t", cells.tree_path("base"), "--attack", attack], capture_output=True,
+                          text=True, check=False, timeout=cells.PATIENCE, env={**os.environ, "TMPDIR": str(temp)})
+    assert done.returncode == 0 and "2 held, 0 reached something" in done.stdout, done.stdout + done.stderr
+    assert os.listdir(temp) == []

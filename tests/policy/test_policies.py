@@ -362,3 +362,50 @@ def test_the_card_without_guard_names_no_rule_of_its():
     card = json.loads(policy("card", "--json", "none"))
     assert card["guard"] is False and card["rules"] == {}
     assert "Imports" not in policy("card", "none")
+
+
+# ---- what only "policy check" looks at ----
+
+@pytest.mark.parametrize("text, place, told", [
+    ('{"warm": {"code": "import json\\nif json:\\nx = 1"}}', "1:19: warm.code: ", "line 3, column 1: expected an indented block"),
+    ('{"warm": {"code": "return 1"}}', "1:19: warm.code: ", "line 1, column 1: 'return' outside function"),
+    ('{"warm": {"code": "x = 1"},\n "prelude": {"code": "x = ("}}', "2:22: prelude.code: ", "line 1, column 5: '(' was never closed"),
+    ('{"warm": {"ladder": [{"imports": ["json"], "code": "1 +"}]}}', "1:52: warm.ladder: code: ", "line 1, column "),
+])
+def test_check_compiles_the_code_of_a_policy(tmp_path, text, place, told):
+    path = tmp_path / "mine.json"
+    path.write_text(text)
+    done = cells.hotcell("policy", "check", path)
+    assert done.returncode == 78 and f"mine.json:{place}" in done.stderr and told in done.stderr and done.stderr.count("\n") == 1, done
+
+
+def test_check_finds_code_that_is_inherited_and_runs_none(tmp_path):
+    (tmp_path / "base.json").write_text(json.dumps({"warm": {"code": "x = = 1"}}))
+    (tmp_path / "mine.json").write_text(json.dumps({"extends": "./base.json"}))
+    done = cells.hotcell("policy", "check", tmp_path / "mine.json")
+    assert done.returncode == 78 and "base.json:1:19: warm.code: line 1, column 5" in done.stderr, done
+    (tmp_path / "base.json").write_text(json.dumps({"warm": {"code": f"open({str(tmp_path / 'ran')!r}, 'w')"}}))
+    assert cells.hotcell("policy", "check", tmp_path / "mine.json").returncode == 0 and not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("path", ["{}/data/", "{}//data", "{}/./data", "{}/data/..", "{}/data/."])
+def test_directories_that_no_job_could_be_given_are_refused(tmp_path, path):
+    (tmp_path / "data").mkdir()
+    mine = tmp_path / "mine.json"
+    mine.write_text(json.dumps({"extends": "default", "dirs": {"ro": [path.format(tmp_path)]}}))
+    for command in (["policy", "check", mine], ["policy", "show", mine]):
+        done = cells.hotcell(*command)
+        assert done.returncode == 78 and f"{mine}:1:" in done.stderr and "dirs.ro: expected a path without" in done.stderr, done
+
+
+def test_check_refuses_directories_that_are_links(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "link").symlink_to("data")
+    mine = tmp_path / "mine.json"
+    for name, good in (("link", False), ("link/x", False), ("data", True), ("none", True)):
+        mine.write_text(json.dumps({"extends": "default", "dirs": {"cow": [str(tmp_path.resolve() / name)]}}))
+        done = cells.hotcell("policy", "check", mine)
+        assert done.returncode == (0 if good else 78), done
+        assert good or f"mine.json:1:41: dirs.cow: '{tmp_path.resolve()}/{name}' leads over a symbolic link" in done.stderr, done
+    mine.write_text(json.dumps({"extends": "default", "dirs": {"ro": [str(tmp_path.resolve() / "data")]}}))
+    assert cells.run("1", "--dir", f"{tmp_path.resolve()}/data", policy=str(mine)).status == 0

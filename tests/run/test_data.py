@@ -563,3 +563,36 @@ def test_scientific_libraries_work(scientific):
     assert sorted(row["path"] for row in result.manifest["files"]) == ["df.csv", "df.json", "df.pkl", "red.png"]
     assert len(result.manifest["figures"]) == 2
     assert result.stderr == "", result.stderr
+
+
+# ---- what pandas reads and writes with other libraries ----
+
+FORMATS = """
+import io
+import networkx
+import pandas
+from bs4 import BeautifulSoup
+frame = pandas.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+frame.to_excel("/output/frame.xlsx", index=False)
+print(pandas.read_excel("/output/frame.xlsx").equals(frame))
+print(frame.to_markdown(index=False).splitlines()[0])
+print(pandas.read_html(io.StringIO(frame.to_html(index=False)), flavor="bs4")[0].equals(frame))
+print([tag.text for tag in BeautifulSoup("<p>one<p>two", "html5lib").select("p")])
+print(networkx.shortest_path(networkx.path_graph(4), 0, 3))
+"""
+
+
+@pytest.mark.parametrize("policy", ["default", "none"])
+def test_tables_of_other_formats_and_graphs(scientific, policy):
+    card = json.loads(cells.hotcell("policy", "card", "--json", "-t", "scientific").stdout)
+    if "openpyxl" not in card["libraries"]:
+        cells.skip("an older hotcell built the tree scientific: run 'hotcell tree build scientific'")
+    r = cells.run(FORMATS, tree=scientific, policy=policy)
+    assert r.stdout.splitlines() == ["True", "|   a | b   |", "True", "['one', 'two']", "[0, 1, 2, 3]"], r
+
+
+@pytest.mark.parametrize("code", ["import jinja2", "import tqdm", "import sympy", "import yaml"])
+def test_libraries_that_run_what_they_are_told_are_not_in_the_tree(scientific, code):
+    """They run or look up what programs give them as text, where the guard's rules for the program's own text do not reach."""
+    r = cells.run(code, tree=scientific, policy="none")
+    assert r.status == 1 and "is not installed, and nothing can be installed in the cell" in r.stderr, r

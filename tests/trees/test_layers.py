@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import errno
+import hashlib
 import json
 import os
 import stat
@@ -22,7 +23,9 @@ from wheels import link, make_wheel, pin, unpack_carelessly
 
 ROOTFS = Path(__file__).resolve().parents[2] / "rootfs"
 sys.path.insert(0, str(ROOTFS))
+import elf  # noqa: E402  pylint: disable=wrong-import-position
 import source  # noqa: E402  pylint: disable=wrong-import-position
+import wheel as wheels  # noqa: E402  pylint: disable=wrong-import-position
 from errors import BuildError  # noqa: E402  pylint: disable=wrong-import-position
 
 GEO = {"layers": {"allow": ["geo"]}}
@@ -158,8 +161,31 @@ def test_sessions_and_batches_and_checks_take_layers(geo):
     done = subprocess.run([cells.HOTCELL, "session", "-p", policy, "-t", "tiny+geo"], input=request, capture_output=True, text=True,
                           check=False, env={**os.environ, **geo.env}, timeout=cells.PATIENCE)
     assert done.returncode == 0 and "12\\n" in done.stdout, done
+
+
+def test_card_knows_the_modules_of_layers(geo):
+    policy = geo.path.parent / "card.json"
+    policy.write_text(json.dumps({"extends": "default", **GEO, "imports": {"allow": ["math"], "deny": []}}))
     card = cells.hotcell("policy", "card", "--json", "-t", "tiny+geo", policy, env=geo.env)
-    assert card.returncode != 0 or json.loads(card.stdout)["libraries"]["geo"] == "1.0"
+    told = json.loads(card.stdout)
+    assert told["tree"] == "tiny+geo" and told["libraries"]["geo"] == "1.0" and told["modules"] == ["geo"], card
+    assert told["rules"]["imports_allowed"] == ["math", "geo"]
+    assert "Modules beside these: geo\n" in cells.hotcell("policy", "card", "-t", "tiny+geo", policy, env=geo.env).stdout
+    assert "geo" not in cells.hotcell("policy", "card", "-t", "tiny", policy, env=geo.env).stdout
+    refused = cells.hotcell("policy", "card", "-t", "tiny+geo", env=geo.env)
+    assert refused.returncode == 78 and "does not give programs the layer 'geo'" in refused.stderr
+    for wrong in (["--tree"], ["-t", "tiny", "default", "default"], ["--tre", "tiny"]):
+        assert cells.hotcell("policy", "card", *wrong, env=geo.env).returncode == 64
+
+
+def test_hint_for_a_missing_module_names_those_of_layers(store, base_tree):
+    """The tree tiny has no room for the library that finds near names."""
+    assert store.from_wheels("geo", make_wheel(store.wheels)).returncode == 0
+    (store.path / "trees" / Path(base_tree).name).symlink_to(base_tree)
+    (store.path / "names/base").symlink_to(f"../trees/{Path(base_tree).name}")
+    lost = cells.run("import geometry", tree="base+geo", policy=GEO, env=store.env)
+    assert "Libraries that are there: geo, and Python's own." in lost.stderr, lost
+    assert "there: geo" not in cells.run("import geometry", tree="base", policy=GEO, env=store.env).stderr
 
 
 def test_daemon_gives_layers_by_policy_and_takes_a_new_one_while_it_runs(store):
@@ -199,7 +225,7 @@ def test_daemon_refuses_jobs_with_a_layer_that_is_removed_while_it_runs(store):
         assert store.tree("remove", "+geo").returncode == 0
         d.wait_for_line("layer '+geo' has been removed: no job is run in it")
         answer = d.post(spec)
-        assert answer.status == 503 and "there is no layer 'geo'" in answer.json["detail"], answer
+        assert answer.status == 422 and "there is no layer 'geo'" in answer.json["detail"], answer
         cells.wait_until("its warm interpreter ends", lambda: not d.zygotes())
         assert d.post({"code": "print(1)", "tree": "tiny"}).json["status"] == "ok"
 
@@ -223,6 +249,21 @@ def test_changed_layer_is_noticed(store):
     assert r.status == 69 and "'+geo' was changed" in r.stderr, r.stderr
     assert store.tree("verify", "tiny+geo").returncode == 1 and store.tree("verify", "tiny").returncode == 0
     assert store.tree("remove", "+geo").returncode == 0 and store.left() == []
+
+
+def test_messages_tell_layers_from_trees(geo):
+    """A layer without a tree, a layer's ID as a tree's, and what is said of layers alone."""
+    run = cells.run("1", tree="+geo", policy=GEO, env=geo.env)
+    assert run.status == 64 and "a layer needs a tree before it: expected TREE+LAYER" in run.stderr, run
+    for name, told in ((geo.layer[:12], f"is the ID of a layer: name it as '+{geo.layer[:12]}'"), ("1234", "of an ID, 8 digits are needed"),
+                       ("0123456789", "not just one whose ID begins so: ")):
+        done = geo.tree("path", name)
+        assert done.returncode == 69 and told in done.stderr and "recipe" not in done.stderr, done
+    assert geo.tree("path", f"+{geo.layer[:12]}").returncode == 0
+    done = geo.extend("none", "--module", geo.path / "nothing")
+    assert done.stderr.endswith("hotcell: the layer was not built\n"), done
+    done = geo.tree("outdated", "+geo")
+    assert done.returncode == 65 and done.stdout == "" and "+geo: not looked at" in done.stderr, done
 
 
 # ---- the store ----
@@ -396,6 +437,36 @@ def test_version_of_a_wheel_is_that_of_its_name(store, inside, outside, good):
     assert done.returncode == 0 if good else refused(done, f"that of version {inside}"), done
 
 
+def test_wheel_that_is_written_to_after_it_was_hashed(store, tmp_path):
+    """In place, by whoever may write to it: the bytes that were hashed are unpacked, and no copy is left."""
+    made = make_wheel(store.wheels)
+    digest, other = pin(made).rpartition(":")[2].strip(), make_wheel(tmp_path, files={"geo.py": b"import os\n"}).read_bytes()
+    opened = wheels.Opened(next(found for found in wheels.of_directory(store.wheels) if found.path == str(made)), {digest})
+    with open(made, "r+b") as file:
+        file.write(other)
+        file.truncate()
+    (tmp_path / "root").mkdir()
+    opened.unpack(wheels.Room(str(tmp_path / "root")))
+    assert (tmp_path / "root/geo.py").read_bytes() == b"def area(r):\n    return 3 * r * r\n"
+    assert store.from_wheels("geo", requirements=f"geo==1.0 --hash=sha256:{digest}\n").returncode == 65
+
+
+def test_of_a_native_module_only_the_loaders_tables_are_read(tmp_path):
+    """However large the file is, and however large it says that they are."""
+    library = Path(sysconfig.get_path("platstdlib"), "lib-dynload").glob("_ctypes.*.so")
+    path = tmp_path / "large.so"
+    path.write_bytes(next(library).read_bytes())
+    found = elf.read(path)
+    assert "libffi.so.8" in found.needed
+    os.truncate(path, 1 << 42)   # sparse: four terabytes, which nothing could hold
+    assert elf.read(path) == found
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    loaded = struct.pack("<IIQQQQQQ", 1, 4, 0, 0, 0, 1 << 40, 1 << 40, 4096) + struct.pack("<IIQQQQQQ", 2, 4, 256, 256, 0, 64, 64, 8)
+    path.write_bytes((header + loaded).ljust(256, b"\0") + struct.pack("<qQqQqQqQ", 5, 512, 10, 1 << 39, 1, 1, 0, 0))
+    with pytest.raises(BuildError, match="a table of more than"):
+        elf.read(path)
+
+
 def test_damaged_native_module(store):
     header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, (1 << 64) - 8, 0, 0, 64, 56, 1, 0, 0, 0)
     wheel = make_wheel(store.wheels, files={"geo.so": header})
@@ -460,6 +531,42 @@ def test_layer_of_a_module(store):
     assert done.returncode == 65 and "the module 'encodings' is in" in done.stderr
 
 
+COMPILED = """
+import importlib.machinery as machinery
+sources = []
+compiler = machinery.SourceFileLoader.source_to_code
+machinery.SourceFileLoader.source_to_code = lambda self, data, path, **more: (sources.append(path), compiler(self, data, path, **more))[1]
+import geo, hard
+print(geo.where(), geo.where.__code__.co_filename, hard.value, sources)
+try:
+    import hard.old
+except SyntaxError:
+    print(sources)
+"""
+
+
+def test_layer_has_byte_code_and_running_it_is_left_to_the_cell(store, base_tree):
+    """Neither the builder nor the compiler runs a source; what does not compile has no byte code and harms nothing else."""
+    ran = store.path.parent / "ran"
+    geo = f"import sys\ndef where():\n    return sys._getframe().f_code.co_filename\nif not sys.flags.isolated or __file__[:9] != '/usr/lib/':\n    open({str(ran)!r}, 'w')\n"
+    files = {"geo.py": geo.encode(), "hard/__init__.py": b"value = 7\n", "hard/old.py": b"print 'two'\n", "hard/deep.py": b"(" * 100000,
+             "hard/large.py": b"x = '" + b"y" * 999 + b"' * (1 << 40)\n"}
+    done = store.from_wheels("geo", make_wheel(store.wheels, files=files))
+    assert done.returncode == 0 and "2 of 5 sources do not compile" in done.stderr and not ran.exists(), done
+    root = Path(store.tree("path", "+geo").stdout.strip()) / "root"
+    assert sorted(path.name.split(".")[0] for path in root.rglob("*.pyc")) == ["__init__", "geo", "large"]
+    assert store.meta("geo")["modules"] == ["geo", "hard"] and store.meta("geo")["files"] == sum(path.is_file() for path in root.rglob("*"))
+    again = store.from_wheels("other", store.wheels / "geo-1.0-py3-none-any.whl")
+    assert again.stdout.split()[0] == done.stdout.split()[0]   # byte for byte
+    (store.path / "trees" / Path(base_tree).name).symlink_to(base_tree)
+    (store.path / "names/base").symlink_to(f"../trees/{Path(base_tree).name}")
+    r = cells.run(COMPILED, "--guard", "off", tree="base+geo", policy=GEO, env=store.env)
+    place = "/usr/lib/layers/geo/geo.py"
+    assert r.stdout.splitlines() == [f"{place} {place} 7 []", "['/usr/lib/layers/geo/hard/old.py']"], r
+    third = store.from_wheels("third", make_wheel(store.wheels, name="third", requires=["geo"]), base="tiny+geo")
+    assert third.returncode == 0, third
+
+
 def test_layer_of_an_environment(store):
     environment = store.path.parent / "venv"
     site = environment / f"lib/python{MINOR}/site-packages"
@@ -480,6 +587,70 @@ def test_layer_of_an_environment(store):
     (site / "geo.py").write_text("")
     assert store.extend("bad", "--venv", environment).returncode == 65
     assert "bad" not in store.left()
+
+
+def conda_environment(folder, fast=b"", other=b""):
+    """geo, a pure package; fast, whose module needs a library: of the environment, and of its own; and one that pip has put there."""
+    site = folder / f"lib/python{MINOR}/site-packages"
+    (folder / "conda-meta").mkdir(parents=True)
+    files = {"geo": {"geo.py": b"def area(r):\n    return 3 * r * r\n", "geo-1.0.dist-info/METADATA": b"Name: Geo\nVersion: 1.0\nRequires-Dist: piped\n"},
+             "fast": {"lost/__init__.py": b"", "lost/fast.so": fast, "fast.so": fast, "fast.libs/libother.so": other}, "python": {}}
+    for name, content in files.items():
+        for path, data in content.items():
+            (site / path).parent.mkdir(parents=True, exist_ok=True)
+            (site / path).write_bytes(data)
+        about = {"name": name, "version": "1.0", "build": "py_0", "channel": "https://example.org/t/SECRET-1/forge/noarch", "subdir": "noarch",
+                 "license": "BSD-3-Clause", "sha256": hashlib.sha256(name.encode()).hexdigest(),
+                 "files": [f"bin/{name}", *(f"lib/python{MINOR}/site-packages/{path}" for path in content)]}
+        (folder / f"conda-meta/{name}-1.0-py_0.json").write_text(json.dumps(about))
+    (site / "stray.py").write_text("")
+    with zipfile.ZipFile(make_wheel(folder, name="piped")) as archive:
+        archive.extractall(site)
+    return site
+
+
+def test_layer_of_a_conda_environment(store, tmp_path):
+    fast, other = compile_native(tmp_path)
+    alone = subprocess.run(["cc", "-shared", "-fPIC", "-o", "alone.so", "fast.c", f"-I{sysconfig.get_path('include', vars={'base': '/usr', 'installed_base': '/usr'})}",
+                            "-L.", "-lother", "-lz"], cwd=tmp_path, check=True, capture_output=True)
+    assert alone.returncode == 0
+    site = conda_environment(tmp_path / "env", fast, other)
+    (site / "lost/fast.so").write_bytes((tmp_path / "alone.so").read_bytes().replace(b"libother.so", b"libnowhr.so"))
+    done = store.extend("conda", "--conda", tmp_path / "env")
+    assert done.returncode == 0 and "left out lost/fast.so, which needs libnowhr.so" in done.stderr, done
+    meta = store.meta("conda")
+    assert meta["modules"] == ["fast", "geo", "lost", "piped"] and meta["distributions"] == {"Geo": "1.0", "fast": "1.0", "piped": "1.0"}
+    assert meta["conda"]["geo"] == {"version": "1.0", "build": "py_0", "channel": "forge", "platform": "noarch", "license": "BSD-3-Clause",
+                                    "sha256": hashlib.sha256(b"geo").hexdigest(), "distributions": ["Geo"]} and "python" not in meta["conda"]
+    root = Path(store.tree("path", "+conda").stdout.strip()) / "root"
+    assert meta["files"] == sum(path.is_file() for path in root.rglob("*")) and not (root / "lost/fast.so").exists()
+    r = cells.run("import fast, geo, lost; print(fast.value, geo.area(1))", tree="tiny+conda", policy={"layers": {"allow": ["conda"]}}, env=store.env)
+    assert r.stdout == "6 3\n", r
+    bill = json.loads(store.tree("sbom", "+conda").stdout)
+    parts = {part["name"]: part for part in bill["components"]}
+    assert parts["geo"]["purl"] == "pkg:conda/geo@1.0?build=py_0&channel=forge&subdir=noarch" and set(parts) == {"geo", "fast", "piped"}
+    assert parts["geo"]["licenses"] == [{"license": {"name": "BSD-3-Clause"}}] and parts["piped"]["purl"] == "pkg:pypi/piped@1.0"
+    assert "SECRET" not in json.dumps([bill, meta])
+    assert "piped" not in json.loads(store.tree("sbom", "tiny").stdout)
+    shown = store.tree("show", "+conda").stdout
+    assert "sources: env" in shown and "Geo==1.0" in shown
+
+
+@pytest.mark.parametrize("about, phrase", [
+    ("[]", 'an object with "files"'), ("{" * 100000, "expected JSON"), ('{"files": [1]}', 'an object with "files"'),
+    ('{"files": [], "name": "a\\u001b[2J", "version": "1"}', '"name", a word'), ('{"files": [], "name": "a", "version": 1}', '"version", a word'),
+    (json.dumps({"name": "a", "version": "1", "files": [f"lib/python{MINOR}/site-packages/../../../../x.py"]}), "without '..'"),
+    (json.dumps({"name": "a", "version": "1", "files": [f"lib/python{MINOR}/site-packages/none.py"]}), "No such file"),
+    (json.dumps({"name": "a", "version": "1", "files": [f"lib/python{MINOR}/site-packages/x.pth"]}), "change the module path"),
+])
+def test_conda_environment_that_is_wrong(store, tmp_path, about, phrase):
+    conda_environment(tmp_path / "env")
+    (tmp_path / "env/conda-meta/a-1-0.json").write_text(about)
+    assert refused(store.extend("conda", "--conda", tmp_path / "env"), phrase)
+    (tmp_path / "env/conda-meta/a-1-0.json").unlink()
+    (tmp_path / "env/conda-meta/a-1-0.json").symlink_to("/dev/zero")
+    assert refused(store.extend("conda", "--conda", tmp_path / "env"), "no link or special file")
+    assert refused(store.extend("conda", "--conda", tmp_path), "expected a conda environment") and store.left() == []
 
 
 @pytest.fixture

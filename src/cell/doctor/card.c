@@ -51,15 +51,22 @@ static void add_rule(cJSON *to, const char *name, const struct hc_policy *p, con
     add_member(to, name, copy_rule(p, section, key));
 }
 
-/* Add the libraries of the tree's layers to those of the tree. */
-static void add_layers(cJSON *libraries, const struct hc_tree *tree)
+/* Add the libraries of the tree's layers to those of the tree, and list the modules of the layers. */
+static void add_layers(cJSON *card, cJSON *libraries, const struct hc_tree *tree)
 {
+    cJSON *modules = tree->layer_count ? cJSON_AddArrayToObject(card, "modules") : NULL;
     for (size_t i = 0; i < tree->layer_count; i++) {
         cJSON *meta = hc_tree_meta(&tree->layers[i]), *item;
         cJSON *own = cJSON_GetObjectItemCaseSensitive(meta, "distributions");
         while (own && (item = own->child)) {
             char *name = item->string;
             add_member(libraries, name, cJSON_DetachItemViaPointer(own, item));
+        }
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(meta, "modules"))
+        {
+            const char *name = cJSON_GetStringValue(item);
+            if (name && *name != '_')
+                (void)cJSON_AddItemToArray(modules, cJSON_CreateString(name));
         }
         cJSON_Delete(meta);
     }
@@ -77,7 +84,7 @@ static int add_tree(cJSON *card, const struct hc_policy *p, struct hc_error *err
     cJSON *meta = rc == 0 ? cJSON_ParseWithLength(text.data, text.len) : NULL;
     if (rc == 0 && !meta)
         rc = hc_fail(err, 0, "meta.json of the tree %s is not JSON", p->tree);
-    add_layers(cJSON_GetObjectItemCaseSensitive(meta, "distributions"), &tree);
+    add_layers(card, cJSON_GetObjectItemCaseSensitive(meta, "distributions"), &tree);
     hc_tree_finish(&tree);
     add_member(card, "python", cJSON_DetachItemFromObjectCaseSensitive(meta, "python"));
     add_member(card, "libraries", cJSON_DetachItemFromObjectCaseSensitive(meta, "distributions"));
@@ -149,6 +156,14 @@ static void add_rules(cJSON *card, const struct hc_policy *p)
     cJSON *rules = cJSON_AddObjectToObject(card, "rules");
     for (size_t i = 0; p->guard == HC_GUARD_ON && i < sizeof keys / sizeof *keys; i++)
         add_rule(rules, keys[i][0], p, keys[i][1], keys[i][2]);
+    /* Modules of layers are added to a list of those that may be imported (cell/launch/tree_layers.c). */
+    cJSON *imports = cJSON_GetObjectItemCaseSensitive(rules, "imports_allowed");
+    const cJSON *module;
+    cJSON_ArrayForEach(module, cJSON_GetObjectItemCaseSensitive(card, "modules"))
+    {
+        if (cJSON_IsArray(imports))
+            (void)cJSON_AddItemToArray(imports, cJSON_CreateString(module->valuestring));
+    }
 }
 
 static void add_figures(cJSON *card, const struct hc_policy *p)
@@ -457,6 +472,7 @@ static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
         print_pairs(out, "Libraries: ", libraries, " ");
     else
         (void)fputs("Libraries: the standard library alone.\n", out);
+    print_list(out, "Modules beside these: ", cJSON_GetObjectItemCaseSensitive(card, "modules"), 0, "");
     (void)fputc('\n', out);
     print_prepared(out, card);
     (void)fputc('\n', out);

@@ -6,18 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#define NO_QUEUE ((mqd_t)-1)
+#define NO_QUEUE  ((mqd_t)-1)
+#define LEAST_PID 1000 /* pids below it may be those of a cell's own processes */
 
 int hc_decoys_make_dir(char *out, size_t size, const char *what, struct hc_error *err)
 {
@@ -127,6 +132,48 @@ static void make_ipc(struct hc_decoys *l)
         (void)mq_send(l->mq, l->secret, strlen(l->secret), 0);
 }
 
+/* The child: end at once with a pid that a cell has, too; with another, wait until the drill is over. */
+static _Noreturn void be_process(pid_t drill)
+{
+    if (getpid() < LEAST_PID || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != drill)
+        _exit(EXIT_SUCCESS);
+    for (;;)
+        (void)pause();
+}
+
+/* Find a process whose pid no process of a cell has. A drill that is the first process of a container has the
+ * pid of a cell's first process, and attacks would find that one by it. */
+static int start_process(struct hc_decoys *l, struct hc_error *err)
+{
+    const pid_t self = getpid();
+    if (self >= LEAST_PID) {
+        l->pid = self;
+        return 0;
+    }
+    for (int tries = 0; tries < 2 * LEAST_PID; tries++) {
+        pid_t pid = fork();
+        if (pid < 0)
+            return hc_fail(err, errno, "start a process");
+        if (pid == 0)
+            be_process(self);
+        l->pid = pid;
+        if (pid >= LEAST_PID)
+            return 0;
+        (void)waitpid(pid, NULL, 0);
+    }
+    l->pid = 0;
+    return hc_fail(err, 0, "no process got a pid above %d", LEAST_PID);
+}
+
+static void end_process(struct hc_decoys *l)
+{
+    if (l->pid > 0 && l->pid != getpid()) {
+        (void)kill(l->pid, SIGKILL);
+        (void)waitpid(l->pid, NULL, 0);
+    }
+    l->pid = 0;
+}
+
 int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
 {
     *l = (struct hc_decoys){.pipe_fd = -1, .abstract_fd = -1, .tcp_fd = -1, .shm_id = -1, .mq = NO_QUEUE};
@@ -140,7 +187,7 @@ int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
     (void)snprintf(l->abstract, sizeof l->abstract, "hotcell-drill-%.12s", l->secret + 8);
     (void)snprintf(l->queue, sizeof l->queue, "/hotcell-drill-%.12s", l->secret + 8);
     if (make_file(l, err) < 0 || make_dirs(l, err) < 0 || listen_abstract(l, err) < 0 ||
-        listen_port(l, err) < 0)
+        listen_port(l, err) < 0 || start_process(l, err) < 0)
         return hc_ctx(err, "put up what the attacks try for");
     make_ipc(l);
     return 0;
@@ -148,6 +195,7 @@ int hc_decoys_put_up(struct hc_decoys *l, struct hc_error *err)
 
 void hc_decoys_remove(struct hc_decoys *l)
 {
+    end_process(l);
     remove_dirs(l);
     hc_close_fd(&l->pipe_fd);
     if (l->file[0])
@@ -176,7 +224,7 @@ cJSON *hc_decoys_print(const struct hc_decoys *l)
     (void)cJSON_AddStringToObject(o, "copied", HC_DECOYS_COPIED);
     (void)cJSON_AddStringToObject(o, "abstract", l->abstract);
     (void)cJSON_AddNumberToObject(o, "port", l->port);
-    (void)cJSON_AddNumberToObject(o, "pid", getpid());
+    (void)cJSON_AddNumberToObject(o, "pid", l->pid);
     (void)cJSON_AddNumberToObject(o, "user", geteuid());
     (void)cJSON_AddStringToObject(o, "hostname", host.nodename);
     (void)cJSON_AddNumberToObject(o, "boottime", (double)boot_seconds);

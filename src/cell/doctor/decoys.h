@@ -22,6 +22,7 @@ struct hc_decoys {
     int port;                      /* port of tcp_fd, on 127.0.0.1 */
     int shm_key;                   /* key of the System V segment */
     int shm_id;                    /* identifier of the segment; -1: this kernel has none */
+    pid_t pid;                     /* a process of the host: this one, or a child of it; owned */
     mqd_t mq;                      /* the message queue, owned; (mqd_t)-1: this kernel has none */
 };
 

@@ -48,6 +48,8 @@ static size_t module_length(const struct dirent *e)
     size_t len = strspn(e->d_name, letters);
     const char *rest = e->d_name + len;
     size_t rest_len = strlen(rest);
+    if (strcmp(e->d_name, "__pycache__") == 0)
+        return 0;
     bool file = strcmp(rest, ".py") == 0 || (rest_len > 3 && strcmp(rest + rest_len - 3, ".so") == 0);
     return !isdigit((unsigned char)e->d_name[0]) && (!*rest || file) ? len : 0;
 }

@@ -137,11 +137,34 @@ static bool has_recipe(const char *name)
            snprintf(path, sizeof path, "%s/%s.json", dir, name) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
+/* Say what is wrong with a name that may be meant as the ID of a tree. */
+static int fail_no_id(const char *name, struct hc_error *err)
+{
+    char id[HC_SHA256_HEX];
+    struct hc_states states;
+    if (hc_state_search(&states, err) < 0)
+        return -1;
+    for (size_t i = 0; i < states.count; i++)
+        if (complete_id(states.dir[i], &hc_shelves[HC_KIND_LAYER], name, id))
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                              "'%.64s' is the ID of a layer: name it as '+%.64s'", name, name);
+    return hc_fail_as(
+        err, HC_EXIT_UNAVAILABLE, 0,
+        "there is no tree '%.64s', and not just one whose ID begins so%s: 'hotcell tree list' says "
+        "which trees there are",
+        name, strlen(name) < 8 ? " (of an ID, 8 digits are needed)" : "");
+}
+
 static int fail_not_built(const char *name, struct hc_error *err)
 {
+    if (!*name)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "a layer needs a tree before it: expected TREE+LAYER, as in 'scientific+mine'");
     if (has_recipe(name))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "tree '%s' is not built: run 'hotcell tree build %s'",
                           name, name);
+    if (is_hex(name) && name[strspn(name, "abcdef")])
+        return fail_no_id(name, err);
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                       "tree '%s' is not built, and no recipe has that name: 'hotcell tree list' says which "
                       "trees there are",
@@ -289,6 +312,53 @@ static int open_named(struct hc_tree *t, struct hc_error *err)
     if (open_tree_at(t, dir, err) < 0)
         return -1;
     return layers ? open_layers(t, named, err) : 0;
+}
+
+/* Add a tree's name to a list of them, once. */
+static void list_name(void *ctx, const char *name, const char *id, const char *path)
+{
+    struct hc_buf *list = ctx;
+    char item[sizeof ", " + HC_LAYER_NAME];
+    (void)id;
+    (void)path;
+    (void)snprintf(item, sizeof item, ", %s", name);
+    size_t len = strlen(item);
+    for (const char *at = list->data; *name && at && (at = strstr(at, item)); at += len)
+        if (!at[len] || at[len] == ',')
+            return;
+    if (*name)
+        (void)hc_buf_str(list, item);
+}
+
+static int fail_no_such_tree(const char *name, struct hc_error *err)
+{
+    struct hc_error ignored;
+    hc_autobuf list = {.max = 400};
+    if (!*name)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "tree: a layer needs a tree before it: expected TREE+LAYER");
+    (void)hc_tree_each(HC_KIND_TREE, list_name, &list, &ignored);
+    return hc_fail_as(err, HC_EXIT_DATA, 0, "tree: there is no tree '%.64s' here%s%s", name,
+                      list.len ? ": expected one of " : "", list.len ? list.data + 2 : "");
+}
+
+int hc_tree_check_there(const char *name, struct hc_error *err)
+{
+    char copy[sizeof((struct hc_tree *)NULL)->name], id[HC_SHA256_HEX], dir[PATH_MAX], *next = copy;
+    static const char sign[] = {HC_LAYER_SIGN, '\0'};
+    if (strchr(name, '/') || snprintf(copy, sizeof copy, "%s", name) >= (int)sizeof copy)
+        return 0;
+    const char *tree = strsep(&next, sign);
+    int found = find_entry(HC_KIND_TREE, tree, id, dir, err);
+    if (found <= 0)
+        return found < 0 ? -1 : fail_no_such_tree(tree, err);
+    while (next) {
+        const char *layer = strsep(&next, sign);
+        if ((found = find_entry(HC_KIND_LAYER, layer, id, dir, err)) <= 0)
+            return found < 0 ? -1
+                             : hc_fail_as(err, HC_EXIT_DATA, 0,
+                                          "tree '%.100s': there is no layer '%.64s' here", name, layer);
+    }
+    return 0;
 }
 
 int hc_tree_open(struct hc_tree *t, const char *name, struct hc_error *err)

@@ -286,9 +286,30 @@ static void a_file_is_loaded_with_its_tokens(void **state)
     assert_int_equal(unlink(tokens) | unlink(conf) | rmdir(dir), 0);
 }
 
+static void changes_that_wait_for_the_next_start_are_named(void **state)
+{
+    (void)state;
+    struct hc_config old, fresh;
+    struct hc_error err;
+    hc_autobuf out = {0};
+    static const char before[] = "{\"workers\": 3, \"queue\": 7}",
+                      after[] = "{\"workers\": 3, \"queue\": 8, \"warm\": {\"age\": \"5s\"}, \"trees\": "
+                                "{\"check\": 0}, \"tokens\": \"/t\", \"listen\": [{\"address\": "
+                                "\"127.0.0.1\", \"port\": 1}]}";
+    assert_int_equal(hc_config_parse(&old, "c", before, strlen(before), &err), 0);
+    assert_int_equal(hc_config_parse(&fresh, "c", after, strlen(after), &err), 0);
+    hc_config_fixed_changes(&old, &old, &out);
+    assert_int_equal(out.len, 0);
+    hc_config_fixed_changes(&old, &fresh, &out);
+    assert_string_equal(out.data, "trees.check, warm.age, listen");
+    hc_config_finish(&old);
+    hc_config_finish(&fresh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_that_wait_for_the_next_start_are_named),
         cmocka_unit_test(the_tables_are_consistent),
         cmocka_unit_test(nothing_said_means_the_defaults),
         cmocka_unit_test(everything_said_is_taken),

@@ -554,3 +554,33 @@ mode_t hc_config_socket_mode(const struct hc_config *c)
     static const mode_t modes[] = {0600, 0660, 0666};
     return modes[c->socket_mode];
 }
+
+/* ---- changes ---- */
+
+static void add_changed(struct hc_buf *out, const char *key)
+{
+    (void)hc_buf_fmt(out, "%s%s", out->len ? ", " : "", key);
+}
+
+static bool same_listen(const struct hc_config *old, const struct hc_config *fresh)
+{
+    bool same = old->listen_count == fresh->listen_count;
+    for (size_t i = 0; same && i < old->listen_count; i++)
+        same = strcmp(old->listen[i].address, fresh->listen[i].address) == 0 &&
+               old->listen[i].port == fresh->listen[i].port;
+    return same;
+}
+
+void hc_config_fixed_changes(const struct hc_config *old, const struct hc_config *fresh, struct hc_buf *out)
+{
+    char was[512], is[sizeof was];
+    for (size_t i = 0; i < hc_config_options.count; i++) {
+        const struct hc_option *opt = &hc_config_options.rows[i];
+        hc_option_format(old, opt, was, sizeof was);
+        hc_option_format(fresh, opt, is, sizeof is);
+        if (opt->at_start && strcmp(was, is) != 0)
+            add_changed(out, opt->path);
+    }
+    if (!same_listen(old, fresh))
+        add_changed(out, "listen");
+}

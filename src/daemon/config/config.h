@@ -125,6 +125,9 @@ struct hc_config {
 void hc_config_init(struct hc_config *c); /* sets all values to the defaults of the tables */
 void hc_config_finish(struct hc_config *c);
 
+/* Append the keys that differ between the two, and that the daemon reads at its start only, as "a, b". */
+void hc_config_fixed_changes(const struct hc_config *old, const struct hc_config *fresh, struct hc_buf *out);
+
 /* Load a file, and the file of tokens that it names. `path` NULL: /etc/hotcell/hotcelld.conf for root, the
  * user's hotcell/hotcelld.conf below XDG_CONFIG_HOME for others; without that file, the defaults. On failure
  * `*out` holds nothing that needs hc_config_finish. Errors are HC_EXIT_CONFIG. */

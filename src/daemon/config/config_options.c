@@ -18,23 +18,23 @@ static const char *const local_users[] = {"own", "none", NULL};
 /* clang-format off */
 #define FIELD(name) .at = offsetof(struct hc_config, name)
 static const struct hc_option config_rows[] = {
-    {.path = "socket.path", .kind = HC_OPT_NAME, FIELD(socket_path), .def_name = "",
+    {.path = "socket.path", .at_start = true, .kind = HC_OPT_NAME, FIELD(socket_path), .def_name = "",
      .help = "The Unix socket, an absolute path of at most 107 bytes. Default: /run/hotcell/hotcelld.sock if root runs the daemon, "
              "and hotcell/hotcelld.sock below XDG_RUNTIME_DIR for other users."},
-    {.path = "socket.mode", .kind = HC_OPT_CHOICE, FIELD(socket_mode), .choices = socket_modes, .def = 0,
+    {.path = "socket.mode", .at_start = true, .kind = HC_OPT_CHOICE, FIELD(socket_mode), .choices = socket_modes, .def = 0,
      .help = "Who may connect to the socket: its owner (0600), its group too (0660), or every user (0666)."},
-    {.path = "socket.group", .kind = HC_OPT_NAME, FIELD(socket_group), .def_name = "",
+    {.path = "socket.group", .at_start = true, .kind = HC_OPT_NAME, FIELD(socket_group), .def_name = "",
      .help = "The group that owns the socket. Default: the daemon's own group. For a socket that the service manager passes, "
              "SocketMode and SocketGroup of its unit hold instead of this key and socket.mode."},
     {.path = "tokens", .kind = HC_OPT_NAME, FIELD(tokens_file), .def_name = "",
      .help = "A file of tokens (see TOKENS), an absolute path. No user but the file's owner may be able to write the file."},
-    {.path = "state", .kind = HC_OPT_NAME, FIELD(state), .def_name = "",
+    {.path = "state", .at_start = true, .kind = HC_OPT_NAME, FIELD(state), .def_name = "",
      .help = "Directory of the ledger and of the results that are kept, an absolute path. Default: daemon below the directory "
              "where hotcell keeps its trees (see HOTCELL_STATE in hotcell(1))."},
-    {.path = "sign", .kind = HC_OPT_NAME, FIELD(sign), .def_name = "",
+    {.path = "sign", .at_start = true, .kind = HC_OPT_NAME, FIELD(sign), .def_name = "",
      .help = "A file with the key that manifests are signed with, as with \"hotcell run --sign\", an absolute path. No user but the file's "
              "owner may be able to read the file. Without this key, manifests are not signed."},
-    {.path = "workers", .kind = HC_OPT_COUNT, FIELD(workers), .min = 0, .max = HC_MAX_WORKERS, .def = 0,
+    {.path = "workers", .at_start = true, .kind = HC_OPT_COUNT, FIELD(workers), .min = 0, .max = HC_MAX_WORKERS, .def = 0,
      .help = "Number of jobs that run at the same time; 0: one job per processor."},
     {.path = "queue", .kind = HC_OPT_COUNT, FIELD(queue), .min = 1, .max = 1000000, .def = 10000,
      .help = "Number of jobs that may wait, of all tenants together. The number is lower if the hard limit of descriptors (RLIMIT_NOFILE) leaves fewer descriptors beside those for connections, workers and sessions."},
@@ -45,21 +45,21 @@ static const struct hc_option config_rows[] = {
     {.path = "local_users", .kind = HC_OPT_CHOICE, FIELD(local), .choices = local_users, .def = HC_LOCAL_OWN,
      .help = "What holds for a user of this host whose uid no tenant lists: the user is a tenant of their own, named after the uid, as "
              "uid-1000 (own), or is no tenant at all (none)."},
-    {.path = "trees.check", .kind = HC_OPT_DURATION, FIELD(trees_ms), .min = 0, .max = 31 * DAY, .def = 300 * SECOND,
+    {.path = "trees.check", .at_start = true, .kind = HC_OPT_DURATION, FIELD(trees_ms), .min = 0, .max = 31 * DAY, .def = 300 * SECOND,
      .help = "Time in which the daemon compares every entry of every tree once, a few entries each second, with the tree that was built, to "
              "find trees that are changed while the daemon runs. 0: the daemon compares them at its start only. A new value holds from "
              "the next start on."},
-    {.path = "warm.memory", .kind = HC_OPT_SIZE, FIELD(warm_memory), .min = 0, .max = TIB, .def = 512 * MIB,
+    {.path = "warm.memory", .at_start = true, .kind = HC_OPT_SIZE, FIELD(warm_memory), .min = 0, .max = TIB, .def = 512 * MIB,
      .help = "Memory that all warm cells, which wait ready for a job, may use together; 0: no warm cells."},
-    {.path = "warm.interpreters", .kind = HC_OPT_CHOICE, FIELD(warm_apart), .choices = interpreters, .def = 0,
+    {.path = "warm.interpreters", .at_start = true, .kind = HC_OPT_CHOICE, FIELD(warm_apart), .choices = interpreters, .def = 0,
      .help = "Whether one warm interpreter makes the cells of all tenants that have the same policy, tree and limits (shared), or each tenant has "
              "interpreters of its own (apart). It never has a job's code or data, but cells of one interpreter have the same addresses in memory."},
-    {.path = "warm.cells", .kind = HC_OPT_COUNT, FIELD(warm_cells), .min = 1, .max = 1000000, .def = 1000,
+    {.path = "warm.cells", .at_start = true, .kind = HC_OPT_COUNT, FIELD(warm_cells), .min = 1, .max = 1000000, .def = 1000,
      .help = "Number of cells that are made from one warm interpreter before a new interpreter takes its place: all these cells have the "
              "same addresses in memory as the interpreter."},
-    {.path = "warm.age", .kind = HC_OPT_DURATION, FIELD(warm_age_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
+    {.path = "warm.age", .at_start = true, .kind = HC_OPT_DURATION, FIELD(warm_age_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
      .help = "Age at which a warm interpreter is replaced by a new one."},
-    {.path = "warm.idle", .kind = HC_OPT_DURATION, FIELD(warm_idle_ms), .min = SECOND, .max = 31 * DAY,
+    {.path = "warm.idle", .at_start = true, .kind = HC_OPT_DURATION, FIELD(warm_idle_ms), .min = SECOND, .max = 31 * DAY,
      .def = 600 * SECOND,
      .help = "A warm interpreter for which no job has come for this time is ended."},
     {.path = "retention.time", .kind = HC_OPT_DURATION, FIELD(retention_ms), .min = SECOND, .max = 3660 * DAY,
@@ -82,15 +82,15 @@ static const struct hc_option config_rows[] = {
              "job, from its first byte until the job has ended; a body for a session or with the answer of a tool, until a process has "
              "taken it; and an answer of a megabyte or more, until the client has taken it. A tenant gets half of the size that the other "
              "tenants leave, and one body and one answer in any case."},
-    {.path = "http.headers", .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
+    {.path = "http.headers", .at_start = true, .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
      .help = "Size of a request's first line and headers together."},
-    {.path = "http.connections", .kind = HC_OPT_COUNT, FIELD(http_connections), .min = 1, .max = 100000, .def = 256,
+    {.path = "http.connections", .at_start = true, .kind = HC_OPT_COUNT, FIELD(http_connections), .min = 1, .max = 100000, .def = 256,
      .help = "Number of connections at the same time, on each socket; further connections wait until one ends."},
     {.path = "http.tenant_connections", .kind = HC_OPT_COUNT, FIELD(http_tenant_connections), .min = 1,
      .max = 100000, .def = 64,
      .help = "Number of connections of one tenant at the same time. The same number holds, for connections that have not named their tenant "
              "yet, for one user of this host, one IPv4 address or one IPv6 network (/64)."},
-    {.path = "http.idle", .kind = HC_OPT_DURATION, FIELD(http_idle_ms), .min = SECOND, .max = HOUR,
+    {.path = "http.idle", .at_start = true, .kind = HC_OPT_DURATION, FIELD(http_idle_ms), .min = SECOND, .max = HOUR,
      .def = 30 * SECOND,
      .help = "Time after which the daemon closes the connection of a client that should send or take data and does neither."},
 };

@@ -1,6 +1,7 @@
 #include "daemon/config/reload.h"
 
 #include "base/fd.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,14 +41,22 @@ static int send_config(int front, const struct hc_config *c, struct hc_error *er
     return hc_channel_send(front, &m, fds, HC_RELOAD_FDS, err);
 }
 
+/* Keep a path that holds until the daemon ends, and say so if the file has another one now. */
+static void keep_path(char *fresh, const char *now, size_t size, const char *key)
+{
+    if (*fresh && strcmp(fresh, now) != 0)
+        hc_info("%s: the new path holds from the next start on", key);
+    memcpy(fresh, now, size);
+}
+
 int hc_reload_send(int front, const char *path, struct hc_config *c, struct hc_error *err)
 {
     struct hc_config fresh;
     if (hc_config_load(path, &fresh, err) < 0)
         return -1;
-    memcpy(fresh.socket_path, c->socket_path, sizeof fresh.socket_path);
-    memcpy(fresh.state, c->state, sizeof fresh.state);
-    memcpy(fresh.sign, c->sign, sizeof fresh.sign); /* all workers must sign with the same key */
+    keep_path(fresh.socket_path, c->socket_path, sizeof fresh.socket_path, "socket.path");
+    keep_path(fresh.state, c->state, sizeof fresh.state, "state");
+    keep_path(fresh.sign, c->sign, sizeof fresh.sign, "sign"); /* all workers must sign with the same key */
     if (send_config(front, &fresh, err) < 0) {
         hc_config_finish(&fresh);
         return -1;

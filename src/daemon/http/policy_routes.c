@@ -4,6 +4,7 @@
 #include "cell/card.h"
 #include "cell/policies.h"
 #include "daemon/http/request.h"
+#include "daemon/queue/maxima.h"
 #include "wire/events.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ static int load_policy(struct hc_exchange *x, const struct hc_tenant *t, const c
                        struct hc_policy *p, int *answer)
 {
     struct hc_error err;
+    struct hc_problem why;
     if (!*name || strlen(name) >= HC_TENANT_NAME || strchr(name, '/') || !hc_tenant_may_use(t, name)) {
         *answer = hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "there is no such policy");
         return -1;
@@ -26,7 +28,8 @@ static int load_policy(struct hc_exchange *x, const struct hc_tenant *t, const c
         hc_policy_lower(p, &t->quota.max);
         return 0;
     }
-    *answer = hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "%s", err.text);
+    hc_set_no_policy(&why, HC_PROBLEM_NOT_FOUND, t, name, &err);
+    *answer = hc_reply_problem(x, &why, NULL);
     return -1;
 }
 

@@ -97,7 +97,9 @@ int hc_part_begin(struct hc_exchange *x, struct hc_tenant *t, struct hc_problem 
         hc_problem_set(why, HC_PROBLEM_NOT_FOUND,
                        "there is no such upload: it was removed, or not used for uploads.time");
     else if (offset < 0)
-        hc_problem_set(why, HC_PROBLEM_REQUEST, "offset: expected the number of bytes before the part");
+        hc_problem_set(
+            why, HC_PROBLEM_REQUEST,
+            "expected ?offset=, the number of bytes of the upload before this part, in decimal digits");
     else if (hc_upload_begin_part(&x->dispatch->uploads, u, offset, why) == 0)
         x->upload = u;
     return x->upload ? 0 : -1;

@@ -18,12 +18,14 @@ enum hc_problem_kind {
     HC_PROBLEM_METHOD,       /* the path has no such method */
     HC_PROBLEM_CONFLICT,     /* the idempotency key was used for another request */
     HC_PROBLEM_IN_USE,       /* the session is busy with another request, or another job has the volume */
+    HC_PROBLEM_OFFSET,       /* the part of an upload has another offset than the next part */
     HC_PROBLEM_GONE,         /* the session has ended */
     HC_PROBLEM_TOO_LARGE,    /* the request's body is too large */
     HC_PROBLEM_HEAD,         /* the request's head is too large */
     HC_PROBLEM_MEDIA_TYPE,   /* the body is no JSON by its Content-Type */
     HC_PROBLEM_RANGE,        /* the file has no such bytes */
     HC_PROBLEM_SPEC,      /* the request is well-formed, but cannot be run as it is: policy, tree, inputs */
+    HC_PROBLEM_CONTENT,   /* the upload has another hash than its sender says */
     HC_PROBLEM_QUOTA,     /* a quota is used up for now */
     HC_PROBLEM_CANCELLED, /* the job was cancelled before it ran */
     HC_PROBLEM_LOST,      /* the process that ran the job died with it */

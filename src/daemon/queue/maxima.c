@@ -53,6 +53,33 @@ void hc_dispatch_forget_policies(struct hc_dispatch *d)
     d->policy_count = 0;
 }
 
+/* Whether a file of that name is among the policies; if the list cannot be made, it is taken to be. */
+static bool is_listed(char *const *names, const char *name)
+{
+    while (names && *names && strcmp(*names, name) != 0)
+        names++;
+    return !names || *names;
+}
+
+void hc_set_no_policy(struct hc_problem *why, enum hc_problem_kind kind, const struct hc_tenant *t,
+                      const char *name, const struct hc_error *err)
+{
+    char **names = NULL;
+    struct hc_error ignored;
+    hc_autobuf list = {.max = 400};
+    if (hc_policies_list(&names, &ignored) < 0 || is_listed(names, name)) {
+        hc_problem_set(why, kind, "%s", err->text);
+        hc_policies_free(names);
+        return;
+    }
+    for (char **each = names; *each; each++)
+        if (strlen(*each) < HC_TENANT_NAME && hc_tenant_may_use(t, *each))
+            (void)hc_buf_fmt(&list, "%s%s", list.len ? ", " : "", *each);
+    hc_policies_free(names);
+    hc_problem_set(why, kind, "there is no policy '%.100s'%s%s", name, list.len ? ": expected one of " : "",
+                   list.len ? list.data : "");
+}
+
 static const struct hc_policy *find_policy(struct hc_dispatch *d, const struct hc_tenant *t, const char *name,
                                            struct hc_problem *why)
 {
@@ -69,7 +96,7 @@ static const struct hc_policy *find_policy(struct hc_dispatch *d, const struct h
     }
     const struct hc_policy *p = look_up_policy(d, name, &err);
     if (!p)
-        hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
+        hc_set_no_policy(why, HC_PROBLEM_SPEC, t, name, &err);
     return p;
 }
 

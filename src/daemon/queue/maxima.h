@@ -28,6 +28,11 @@ int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const str
  * why. */
 int hc_check_again(struct hc_task *task, struct hc_problem *why);
 
+/* Make the problem document for a policy that could not be loaded (`err`). If there is no such policy, name
+ * those that the tenant may use, and not where the operator keeps them. */
+void hc_set_no_policy(struct hc_problem *why, enum hc_problem_kind kind, const struct hc_tenant *t,
+                      const char *name, const struct hc_error *err);
+
 /* Make the problem document for a refusal by a quota, for now or for good. */
 void hc_set_refusal(struct hc_problem *why, const struct hc_refusal *refusal);
 

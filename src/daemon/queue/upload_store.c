@@ -153,7 +153,7 @@ int hc_upload_begin_part(struct hc_upload_store *s, struct hc_upload *u, int64_t
         return -1;
     }
     if (offset != u->bytes) {
-        hc_problem_set(why, HC_PROBLEM_IN_USE,
+        hc_problem_set(why, HC_PROBLEM_OFFSET,
                        "the upload has %lld bytes, so its next part has the offset %lld", (long long)u->bytes,
                        (long long)u->bytes);
         return -1;
@@ -218,8 +218,10 @@ int hc_upload_finish(struct hc_upload_store *s, struct hc_upload *u, const char 
     (void)crypto_hash_sha256_final(&so_far, hash);
     (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
     if (strcmp(u->finished ? u->sha256 : hex, sha256) != 0) {
-        hc_problem_set(why, HC_PROBLEM_SPEC, "sha256: the %lld bytes that have come have %s",
-                       (long long)u->bytes, u->finished ? u->sha256 : hex);
+        hc_problem_set(
+            why, HC_PROBLEM_CONTENT,
+            "sha256: the %lld bytes that have come have %s: send what is missing, or remove the upload",
+            (long long)u->bytes, u->finished ? u->sha256 : hex);
         return -1;
     }
     if (!u->finished &&

@@ -10,10 +10,12 @@ CHAINED = 10  # exceptions that one was raised from, as far as they are looked a
 FRAMES = 2000  # most frames of one traceback
 LISTED = 20  # names in one list
 LONGEST = 60  # characters of one name
+# Libraries that are named if they are there.
 LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn", "plotly", "sympy", "networkx", "PIL",
-             "dateutil", "pytz", "lxml", "bs4", "openpyxl", "yaml", "joblib", "patsy")  # those that are named if they are there
+             "openpyxl", "tabulate", "bs4", "html5lib", "lxml", "yaml", "dateutil", "pytz", "joblib", "patsy")
 OTHER_NAMES = {"scikit-learn": "sklearn", "scikit_learn": "sklearn", "pillow": "PIL", "Pillow": "PIL", "beautifulsoup4": "bs4",
                "pyyaml": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
+LAYERS = "/usr/lib/layers/"  # where the layers of a tree are mounted: all modules of layers are named
 SCREENS = ("tkinter", "_tkinter", "gi", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6", "qtpy")
 SCARCE = 65536  # bytes left in a directory that is nearly full
 OF_TREE = ("", "bin", "dev", "etc", "input", "lib", "lib32", "lib64", "output", "proc", "root", "run", "sbin", "sys", "usr",
@@ -142,22 +144,27 @@ def of_module(error, facts):
     top, _, rest = name.partition(".")
     if top in SCREENS:
         return "There is no screen in the cell: leave out matplotlib.use() and the like, as figures are saved without it."
-    there = modules_there()
+    layers, there = modules_below(LAYERS), modules_there()
     if rest and top in there:
         return f"The library {top} is there, and has no module {rest}."
     real = OTHER_NAMES.get(top) or close_to(top, [each for each in there if may_import(each)])
     meant = f" Perhaps {real} is meant." if real in there and may_import(real) else ""
-    libraries = listed([each for each in LIBRARIES if each in there and may_import(each)])
+    libraries = listed([each for each in (*layers, *(each for each in LIBRARIES if each in there and each not in layers)) if may_import(each)])
     rest = f" Libraries that are there: {libraries}, and Python's own." if libraries else " Python's own libraries are there."
     return f"{top} is not installed, and nothing can be installed in the cell.{meant}{rest}"
 
 
 def modules_there():
     """Names of the modules that can be imported, without those that begin with an underscore."""
+    return [*dict.fromkeys([each for each in sys.stdlib_module_names if each[:1] != "_"] + modules_below("/usr/"))]
+
+
+def modules_below(place):
+    """Names of the modules in the folders of the module path that lie below `place`, as those of `modules_there`."""
     import posix
-    found = dict.fromkeys(sys.stdlib_module_names)
+    found = {}
     for folder in sys.path[:LISTED]:
-        if type(folder) is str and folder.startswith("/usr/"):
+        if type(folder) is str and folder.startswith(place):
             try:
                 found.update(dict.fromkeys(name.partition(".")[0] for name in posix.listdir(folder)[:5000]
                                            if "." not in name or name.endswith((".py", ".so"))))
