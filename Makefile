@@ -268,6 +268,13 @@ install: all ## programs, policies, recipes, man pages, units and the Python pac
 	install src/python/hotcell-runner src/python/hotcell-pyrun $(DESTDIR)$(PREFIX)/bin/
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	for u in service socket; do sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/hotcelld.$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$$u; done
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/user $(DESTDIR)$(PREFIX)/share/hotcell/systemd
+	sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/user/hotcelld.service >$(DESTDIR)$(PREFIX)/lib/systemd/user/hotcelld.service
+	sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/unprivileged.conf >$(DESTDIR)$(PREFIX)/share/hotcell/systemd/unprivileged.conf
+	install -D -m 644 scripts/systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/hotcell.conf
+	install -D -m 644 scripts/systemd/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/hotcell.conf
+	install -d $(DESTDIR)$(PREFIX)/share/hotcell/apparmor
+	sed 's|/usr/local/|$(PREFIX)/|' scripts/apparmor/hotcell >$(DESTDIR)$(PREFIX)/share/hotcell/apparmor/hotcell
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm
 	install $(wildcard scripts/slurm/*) $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm/
 	install -D -m 644 $(B)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell
@@ -279,7 +286,7 @@ deb: ## Debian's packages, in build/deb, for the release that this runs on
 uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees, results and configuration stay
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
-	rm -f $(foreach u,service socket,$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$(u))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/hotcelld.service systemd/system/hotcelld.socket systemd/user/hotcelld.service sysusers.d/hotcell.conf tmpfiles.d/hotcell.conf)
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell $(DESTDIR)$(ZSHDIR)/_hotcell $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hotcell.fish
 	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean: ## remove build, with all that is in it
