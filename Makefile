@@ -11,6 +11,8 @@ PREFIX  ?= /usr/local
 VERSION := 0.1.0
 # The system's interpreter, not whatever is first on PATH: the shim embeds the one that Debian's packages are for.
 PYTHON  ?= /usr/bin/python3
+# Other interpreters for which "make shims" builds a shim each, such as PYTHONS="/usr/bin/python3.12 /usr/bin/python3.13".
+PYTHONS ?=
 export PKG_CONFIG_PATH := /usr/lib/$(shell $(CC) -dumpmachine)/pkgconfig:/usr/lib/pkgconfig:/usr/share/pkgconfig
 
 WARN   = -Wall -Wextra -Wshadow -Wconversion -Werror
@@ -41,6 +43,8 @@ PY_CFLAGS  := $(shell $(PYTHON) -c 'import sysconfig as s; print("-isystem", s.g
 # belongs to the guest.
 PY_STATIC  := $(filter-out %-pic.a,$(wildcard $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_config_var("LIBPL"))')/libpython*.a))
 PY_LIBS    := -lexpat -lz -lm
+FREE_THREADED := $(shell $(PYTHON) -c 'import sysconfig as s; print(s.get_config_var("Py_GIL_DISABLED") or "")')
+$(if $(filter 1,$(FREE_THREADED)),$(error $(PYTHON) is a free-threaded build of Python, which hotcell does not embed, as its guard relies on the global lock: name another one, such as PYTHON=/usr/bin/python3))
 
 src  = $(filter-out %-test.c %-fuzz.c,$(wildcard src/$(1)/*.c))
 # A folder and the rooms in it.
@@ -75,6 +79,13 @@ $(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
 $(B)/hotcell-ledger: $(LEDGER_OBJS) $(B)/libdaemon.a $(B)/libhotcell.a   # what "hotcell jobs" becomes: hotcell itself links no database
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS_DAEMON) $(LIBS) -lm
+# A shim for another Python beside this one, from objects of its own.
+shims: $(B)/hotcell-shim ## also shims for other Pythons (PYTHONS="/path/to/python3.12 ..."), for trees that have these
+	@set -e; for p in $(PYTHONS); do \
+		abi=$$($$p -c 'import sys; print("%d.%d" % sys.version_info[:2])'); [ "$$abi" != $(PY_ABI) ] || continue; \
+		$(MAKE) --no-print-directory PYTHON=$$p B=$(B)/python-$$abi $(B)/python-$$abi/hotcell-shim; \
+		cp $(B)/python-$$abi/hotcell-shim $(B)/hotcell-shim-$$abi.new; mv $(B)/hotcell-shim-$$abi.new $(B)/hotcell-shim-$$abi; \
+	done
 $(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(GROUND_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
@@ -114,9 +125,14 @@ $(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a $(B)/libsha2.a 
 $(B)/libsha2.a: $(B)/obj/shim/cpython/sha2.o
 	rm -f $@ && $(AR) rcs $@ $^
 # The guard has its own of some functions (src/shim/guard/pointers.h).
-$(B)/libpython.a: $(or $(PY_STATIC),$(error no libpython.a: install libpython3-dev)) Makefile
+$(B)/libpython.a: $(or $(PY_STATIC),$(error no libpython.a of $(PYTHON): install libpython3-dev, or build that Python with its static library)) Makefile $(B)/gen/python
 	@mkdir -p $(@D)
-	objcopy $(foreach f,PyLong_AsVoidPtr _PyDict_GetItemStringWithError PyDict_GetItemStringRef,--weaken-symbol=$f) $< $@.new && mv $@.new $@
+	objcopy --strip-debug $(foreach f,PyLong_AsVoidPtr _PyDict_GetItemStringWithError PyDict_GetItemStringRef,--weaken-symbol=$f) $< $@.new && mv $@.new $@
+# Whose Python the objects are for: another PYTHON in the same build compiles what depends on it anew.
+$(B)/gen/python: FORCE
+	@mkdir -p $(@D) && echo '$(PYTHON) $(PY_ABI)' | cmp -s - $@ || echo '$(PYTHON) $(PY_ABI)' >$@
+FORCE:
+$(call objs,shim shim/guard shim/harness shim/cpython) $(addprefix $(B)/obj/,base/state.o cell/doctor/host_place.o cli/main.o cli/tree_build.o daemon/main.o) $(B)/gen/harness.inc: $(B)/gen/python
 $(B)/libdaemon.a: $(DAEMON_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/obj/shim/%.o: CPPFLAGS += $(PY_CFLAGS)
@@ -127,7 +143,7 @@ $(B)/obj/shim/harness/frozen.o: $(B)/gen/harness.inc
 # What carries values, of the Python package, in the order in which it imports itself.
 VALUES := $(patsubst %,src/python/hotcell/%.py,value_tags value_arrays value_times value_frames value_encoder value_decoder values)
 $(B)/gen/harness.inc: src/shim/harness/freeze.py $(wildcard src/shim/harness/guest_*.py) $(VALUES)
-	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
+	@mkdir -p $(@D) && $(PYTHON) -I $(filter %.py,$^) >$@.new && mv $@.new $@
 $(B)/obj/cell/doctor/drill.o: $(B)/gen/drill.inc
 $(B)/gen/drill.inc: src/cell/doctor/attacks/embed.py src/cell/doctor/attacks/kit.py $(filter-out %/embed.py %/kit.py,$(wildcard src/cell/doctor/attacks/*.py))
 	@mkdir -p $(@D) && $(PYTHON) -I $^ >$@.new && mv $@.new $@
@@ -176,7 +192,9 @@ $(B)/false/hotcell-shim: tests/warm/false.c src/inside/plan.h src/inside/park.h 
 	@$(CC) $(CPPFLAGS) -std=gnu17 $(OPT) $(WARN) -static -o $@ $<
 $(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
 	@cp $< $@.new && mv $@.new $@
-warm: $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report ## for tests: a hotcell whose jobs run in warm cells
+$(B)/warm/hotcell-shim-3.%: $(B)/hotcell-shim-3.%
+	@cp $< $@.new && mv $@.new $@
+warm: $(patsubst $(B)/%,$(B)/warm/%,$(wildcard $(B)/hotcell-shim-3.??)) $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report ## for tests: a hotcell whose jobs run in warm cells
 # The same report for both.
 $(B)/warm/hotcell-report: $(REPORT)
 	@mkdir -p $(@D) && ln -sfn ../hotcell-report $@
@@ -236,7 +254,9 @@ install: all ## programs, policies, recipes, man pages, units and the Python pac
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(B)/hotcelld $(DESTDIR)$(PREFIX)/bin/
-	install $(B)/hotcell-shim $(B)/hotcell-ledger $(DESTDIR)$(PREFIX)/libexec/hotcell/
+	install $(B)/hotcell-ledger $(wildcard $(B)/hotcell-shim-3.??) $(DESTDIR)$(PREFIX)/libexec/hotcell/
+	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-shim-$(PY_ABI)
+	ln -sfn hotcell-shim-$(PY_ABI) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-shim
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report
 	install -m 644 $(REPORT) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report/
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
@@ -248,6 +268,13 @@ install: all ## programs, policies, recipes, man pages, units and the Python pac
 	install src/python/hotcell-runner src/python/hotcell-pyrun $(DESTDIR)$(PREFIX)/bin/
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	for u in service socket; do sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/hotcelld.$$u >$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$$u; done
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/user $(DESTDIR)$(PREFIX)/share/hotcell/systemd
+	sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/user/hotcelld.service >$(DESTDIR)$(PREFIX)/lib/systemd/user/hotcelld.service
+	sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/unprivileged.conf >$(DESTDIR)$(PREFIX)/share/hotcell/systemd/unprivileged.conf
+	install -D -m 644 scripts/systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/hotcell.conf
+	install -D -m 644 scripts/systemd/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/hotcell.conf
+	install -d $(DESTDIR)$(PREFIX)/share/hotcell/apparmor
+	sed 's|/usr/local/|$(PREFIX)/|' scripts/apparmor/hotcell >$(DESTDIR)$(PREFIX)/share/hotcell/apparmor/hotcell
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm
 	install $(wildcard scripts/slurm/*) $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm/
 	install -D -m 644 $(B)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell
@@ -259,12 +286,12 @@ deb: ## Debian's packages, in build/deb, for the release that this runs on
 uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees, results and configuration stay
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
-	rm -f $(foreach u,service socket,$(DESTDIR)$(PREFIX)/lib/systemd/system/hotcelld.$(u))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/hotcelld.service systemd/system/hotcelld.socket systemd/user/hotcelld.service sysusers.d/hotcell.conf tmpfiles.d/hotcell.conf)
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell $(DESTDIR)$(ZSHDIR)/_hotcell $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hotcell.fish
 	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean: ## remove build, with all that is in it
 	rm -rf $(B)
 # Not of the roots that scripts/debian makes, in which other files are called so.
 -include $(shell find $(B) -path '$(B)/debian-*' -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all generated help probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install deb uninstall clean
+.PHONY: all generated help shims probe warm report unit check asan asan-cells valgrind fuzz fuzz-regressions lint bench soak install deb uninstall clean
 .DELETE_ON_ERROR:

@@ -1,6 +1,6 @@
 """build - makes the read-only root of a cell, the tree, out of what is installed on this host.
 
-    python3 -I build.py --recipe FILE --staging DIR [--python PATH] [--shim PATH]
+    python3 -I build.py --recipe FILE --staging DIR [--python PATH] [--shim [VERSION=]PATH]...
 
 `hotcell tree build` runs this, then hashes what it finds in DIR/root and moves it into its store; DIR/meta.json says
 what it is. DIR/root holds an interpreter's standard library, the distributions that the recipe names with what they
@@ -9,8 +9,8 @@ nothing else: no program but the ELF interpreter and those that the recipe names
 in order:
 
  1. read the recipe (recipe.py) and ask the interpreters what they are (interpreter.py). The standard library is
-    always that of the interpreter running this builder, which hotcell embeds; the distributions are those that
-    --python sees, by default the same interpreter, else a virtual environment's of the same minor version;
+    that of the interpreter running this builder, or if --python is of another minor version, for which there must be
+    a shim, that of --python; the distributions are those that --python sees, by default the same interpreter;
  2. copy the standard library, the distributions (distributions.py, requirements.py) and the other files, without what
     the recipe excludes. Links become relative links inside the tree, or copies (staging.py);
  3. copy the closure of shared libraries, read from the ELF files as the dynamic loader reads them (elf.py,
@@ -88,12 +88,13 @@ class Build:
         self.recipe = recipes.load(options.recipe)
         self.recipe_path = os.path.realpath(options.recipe)
         self.python_path = os.path.abspath(options.python) if options.python else None
-        self.embedded = interpreter.reference()
-        self.chosen = interpreter.ask(options.python) if options.python else self.embedded
-        interpreter.check(self.chosen, self.embedded)
+        self.shims = dict(_shim(text) for text in options.shim)
+        chosen = interpreter.ask(options.python) if options.python else None
+        self.embedded = interpreter.embedded_for(chosen, self.shims)
+        self.chosen = chosen or self.embedded
         self.staging = os.path.realpath(options.staging)
         self.stdlib = f"usr/lib/python{self.embedded.minor}"
-        self.shim = options.shim
+        self.shim = self.shims.get(self.embedded.minor)
         self.tree = Tree(os.path.join(self.staging, "root"), self.recipe.exclude)
         self.distributions = []
         self.libraries = Libraries(self.tree, os.path.realpath(self.embedded.executable), self.embedded.multiarch)
@@ -286,6 +287,12 @@ def _system():
     return "-".join(part for part in (about["ID"], about.get("VERSION_ID")) if part)
 
 
+def _shim(text):
+    """A pair of an option --shim: version of Python, and path, which is empty where there is no shim for it."""
+    version, separator, path = text.partition("=")
+    return (version, path) if separator and "/" not in version else (interpreter.own(), text)
+
+
 def _last_line(text):
     return (text.strip().splitlines() or ["no message"])[-1]
 
@@ -295,7 +302,8 @@ def _options(arguments):
     parser.add_argument("--recipe", required=True, metavar="FILE", help="the recipe")
     parser.add_argument("--staging", required=True, metavar="DIR", help="a fresh folder to fill")
     parser.add_argument("--python", metavar="PATH", help="the interpreter whose distributions are taken")
-    parser.add_argument("--shim", metavar="PATH", help="the program that runs on the tree: its libraries are added")
+    parser.add_argument("--shim", metavar="[VERSION=]PATH", action="append", default=[],
+                        help="the program that runs on trees of that version of Python: its libraries are added")
     return parser.parse_args(arguments)
 
 

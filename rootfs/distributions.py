@@ -80,11 +80,11 @@ class Installed:
     def _complaint(self, missing, hints):
         names = [name if owner is None else f"{name} (which {owner} requires)" for name, owner in missing.items()]
         if self.interpreter.environment:
-            mend = f"{self.interpreter.executable} -m pip install {' '.join(missing)}"
+            mend = f"{self.interpreter.asked} -m pip install {' '.join(missing)}"
         else:
             packages = [hints.get(name, {}).get("package", f"python3-{name}") for name in missing]
             mend = f"apt-get install {' '.join(packages)}"
-        return f"not installed for {self.interpreter.executable}: {', '.join(names)}: {mend}"
+        return f"not installed for {self.interpreter.asked}: {', '.join(names)}: {mend}"
 
     def _find_packages(self):
         paths = {os.path.join(d.site, d.metadata): d for _, d in self.found.values()}
@@ -99,7 +99,7 @@ class Installed:
         about, _ = self.found[requirements.normal(distribution.name)]
         if '"editable": true' in (about.read_text("direct_url.json") or ""):
             raise BuildError(UNAVAILABLE, f"{distribution.name} is installed in editable form: install a copy of it: "
-                                          f"{self.interpreter.executable} -m pip install PATH")
+                                          f"{self.interpreter.asked} -m pip install PATH")
         if about.files is None:
             raise BuildError(UNAVAILABLE, f"{distribution.name} has no list of its files in "
                                           f"{distribution.site}/{distribution.metadata}: install it with pip")

@@ -78,15 +78,31 @@ def check_record(place, name, parts):
         raise BuildError(BAD_INPUT, f"{place}: {path[:100]!r}: expected paths without '..', of at most {wheel.DEEPEST} names")
 
 
+def python_of(name, root):
+    """The interpreter that the tree NAME at ROOT was built with."""
+    with open(os.path.join(root, "../meta.json"), encoding="utf-8") as meta:
+        about = json.load(meta)
+    abi, path = about.get("abi", interpreter.own()), about.get("from", {}).get("python")
+    if abi == interpreter.own():
+        return interpreter.reference()
+    if path is None:
+        raise BuildError(BAD_INPUT, f"{name}: nobody noted which Python {abi} it was built with: build it anew")
+    found = interpreter.ask(path)
+    if found.minor != abi:
+        raise BuildError(BAD_INPUT, f"{name} has Python {abi}, but {path}, which it was built with, is Python {found.minor} now: "
+                                    "build it anew")
+    return found
+
+
 class Base:
     """What the tree that is extended has, with its layers."""
 
-    def __init__(self, name, identity, roots, minor):
+    def __init__(self, name, identity, roots, python):
         self.name, self.identity = name, identity
         self.root = roots[0]
-        self.modules = dict.fromkeys(sys.builtin_module_names, "Python itself")
+        self.modules = dict.fromkeys(python.builtins, "Python itself")
         self.distributions = {}
-        folders = [f"usr/lib/python{minor}", f"usr/lib/python{minor}/lib-dynload", SITE]
+        folders = [f"usr/lib/python{python.minor}", f"usr/lib/python{python.minor}/lib-dynload", SITE]
         for folder in [os.path.join(self.root, folder) for folder in folders] + roots[1:]:
             for entry in os.listdir(folder) if os.path.isdir(folder) else []:
                 self.modules.setdefault(module_of(entry), f"the tree {name}")
@@ -102,8 +118,8 @@ class Layer:
 
     def __init__(self, options):
         self.options = options
-        self.python = interpreter.reference()
-        self.base = Base(options.base, options.base_id, options.base_root, self.python.minor)
+        self.python = python_of(options.base, options.base_root[0])
+        self.base = Base(options.base, options.base_id, options.base_root, self.python)
         self.root = os.path.join(options.staging, "root")
         os.mkdir(self.root, 0o755)
         self.room = wheel.Room(self.root)

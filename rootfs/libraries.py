@@ -31,7 +31,9 @@ class Libraries:
         interp = "usr" + self.about.interp if not self.about.interp.startswith("/usr/") else self.about.interp[1:]
         self.tree.copy_file(self.about.interp, interp, mode=0o755)
         queue = deque(self._carried())
-        needed = [*self.about.needed, *OPENED_BY_NAME, *extra]
+        # The shim has libpython in itself.
+        own = [name for name in self.about.needed if not name.startswith("libpython")]
+        needed = [*own, *OPENED_BY_NAME, *extra]
         queue.append((self.program, os.path.dirname(os.path.realpath(self.program)), needed, self.about, ()))
         while queue:
             self._supply(queue, *queue.popleft())

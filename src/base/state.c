@@ -119,7 +119,19 @@ int hc_program_path(const char *name, char out[PATH_MAX], struct hc_error *err)
     return first_that_exists(out, name, places, err);
 }
 
-int hc_shim_path(char out[PATH_MAX], struct hc_error *err)
+const char *const hc_python_abis[] = {"3.11", "3.12", "3.13", NULL};
+
+int hc_shim_path(const char *abi, char out[PATH_MAX], struct hc_error *err)
 {
-    return hc_program_path("hotcell-shim", out, err);
+    char name[32];
+    struct hc_error missing;
+    (void)snprintf(name, sizeof name, "hotcell-shim-%.8s", abi);
+    if (hc_program_path(name, out, &missing) == 0)
+        return 0;
+    if (strcmp(abi, HC_PYTHON_ABI) == 0)
+        return hc_program_path("hotcell-shim", out, err);
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "%s; it runs the programs of trees with Python %.8s: in hotcell's sources, 'make shims "
+                      "PYTHONS=/path/to/python%.8s' and 'make install' put it there",
+                      missing.text, abi, abi);
 }

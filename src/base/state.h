@@ -34,6 +34,13 @@ int hc_data_dir(const char *kind, char out[PATH_MAX], struct hc_error *err);
 /* A program of hotcell's that users do not start themselves: PREFIX/libexec/hotcell, or beside the binary
  * in a build folder. */
 int hc_program_path(const char *name, char out[PATH_MAX], struct hc_error *err);
-int hc_shim_path(char out[PATH_MAX], struct hc_error *err); /* the same for hotcell-shim */
+
+/* The shim that embeds the Python `abi`, such as "3.12": hotcell-shim-ABI, else, for the Python that this
+ * hotcell was built with (HC_PYTHON_ABI), hotcell-shim. HC_EXIT_UNAVAILABLE if there is none; the error says
+ * what installs it. */
+int hc_shim_path(const char *abi, char out[PATH_MAX], struct hc_error *err);
+
+/* The versions of Python that hotcell knows, "3.11" first; NULL after the last. */
+extern const char *const hc_python_abis[];
 
 #endif

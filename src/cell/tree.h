@@ -27,6 +27,7 @@ struct hc_tree {
     char path[PATH_MAX];    /* path of the tree's root/ */
     char name[256];         /* as the caller of hc_tree_open gave it, without layers; of a layer "+NAME" */
     char id[HC_SHA256_HEX]; /* SHA-256 of the index */
+    char abi[8];            /* version of the tree's Python, such as "3.12"; of a layer empty */
     struct hc_tree *layers; /* the tree's layers, in the order in which they were named; owned; NULL: none */
     int lock_fd; /* descriptor of the tree's directory with a shared lock (hc_tree_hold); owned; -1: none */
     size_t layer_count; /* number of `layers` */

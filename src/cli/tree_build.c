@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #define MOST_MODULES   64                                            /* most --module of a layer */
+#define MOST_SHIMS     8                                             /* more than `hc_python_abis` has */
 #define MOST_ARGUMENTS (2 * (MOST_MODULES + HC_MAX_TREE_LAYERS + 8)) /* most arguments of a builder */
 
 /* ---- the builder's process ---- */
@@ -154,17 +155,33 @@ static void default_name(const char *recipe, char *out, size_t size)
         *dot = '\0';
 }
 
+/* Tell the builder which shims there are, as ABI=PATH, and as ABI= for which Python there could be one.
+ * `shims` owns the texts. */
+static int add_shims(struct product *p, char shims[MOST_SHIMS][PATH_MAX + 16], struct hc_error *err)
+{
+    char path[PATH_MAX];
+    struct hc_error missing;
+    size_t count = 0;
+    bool any = false;
+    for (const char *const *abi = hc_python_abis; *abi && count < MOST_SHIMS; abi++) {
+        bool there = hc_shim_path(*abi, path, &missing) == 0;
+        (void)snprintf(shims[count], sizeof shims[count], "%s=%s", *abi, there ? path : "");
+        add_argument(p, "--shim", shims[count++]);
+        any |= there;
+    }
+    return any ? 0 : hc_shim_path(HC_PYTHON_ABI, path, err);
+}
+
 static int build(const char *recipe, const char *name, const char *python, struct hc_error *err)
 {
-    char file[PATH_MAX], chosen[PATH_MAX], shim[PATH_MAX];
+    char file[PATH_MAX], chosen[PATH_MAX], shims[MOST_SHIMS][PATH_MAX + 16];
     if (find_recipe(recipe, file, err) < 0)
         return -1;
     default_name(recipe, chosen, sizeof chosen);
     struct product p = {.kind = HC_KIND_TREE, .script = "build.py", .name = name ? name : chosen};
-    if (hc_tree_check_name(p.name, err) < 0 || hc_shim_path(shim, err) < 0)
+    if (hc_tree_check_name(p.name, err) < 0 || add_shims(&p, shims, err) < 0)
         return -1;
     add_argument(&p, "--recipe", file);
-    add_argument(&p, "--shim", shim);
     add_argument(&p, "--python", python);
     return make(&p, err);
 }

@@ -5,7 +5,7 @@ import sys
 import cells
 import pytest
 
-PYTHON = "/usr/bin/python3"
+PYTHON = sys.executable
 
 pytestmark = pytest.mark.usefixtures("base_tree")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import cells
 import daemons
 import pytest
+import trees
 
 SOURCES = Path(__file__).resolve().parents[2]
 
@@ -42,6 +43,7 @@ def test_what_is_installed_runs_and_goes_again(installed):
     where = cells.new_directory(cells.caller())
     done = subprocess.run([sys.executable, "-c", script], cwd=where, capture_output=True, text=True, check=True, timeout=cells.PATIENCE, env=env)
     assert done.stdout == "42\n"
+    assert os.readlink(installed / "libexec/hotcell/hotcell-shim") == f"hotcell-shim-{trees.MINOR}"
     assert cells.hotcell("report", str(where / "out")).returncode == 0 and (where / "out/report.html").exists()
     assert (installed / "share/man/man8/hotcelld.8").exists() and list(package.rglob("*.pyc"))
     own = installed / "share/man/man1/another.1"
@@ -52,7 +54,7 @@ def test_what_is_installed_runs_and_goes_again(installed):
 
 def upgrade(prefix):
     """The shim of another version, in the place of the one that is there."""
-    shim = prefix / "libexec/hotcell/hotcell-shim"
+    shim, = (prefix / "libexec/hotcell").glob(f"hotcell-shim-{trees.MINOR}")
     version = cells.hotcell("--version").stdout.split()[1]
     program = shim.read_bytes()
     assert version.encode().ljust(20, b"\0") in program

@@ -1,7 +1,9 @@
 """The units for systemd: well-formed, and where it is process 1, a daemon that it starts for the first client, reloads and stops."""
 
 import http.client
+import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -26,6 +28,41 @@ def test_units_are_well_formed(name, tmp_path):
     found = subprocess.run(["systemd-analyze", "verify", "--recursive-errors=no", tmp_path / name], capture_output=True, text=True,
                            check=False, env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"})
     assert found.returncode == 0 and name not in found.stderr, found.stderr
+
+
+def test_the_unit_for_users_is_well_formed(tmp_path):
+    cells.need_program("systemd-analyze")
+    (tmp_path / "hotcelld.service").write_text(unit("user/hotcelld.service"))
+    found = subprocess.run(["systemd-analyze", "verify", "--user", "--recursive-errors=no", tmp_path / "hotcelld.service"], capture_output=True,
+                           text=True, check=False, env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:", "XDG_RUNTIME_DIR": str(tmp_path)})
+    assert found.returncode == 0 and "hotcelld.service" not in found.stderr, found.stderr
+
+
+def exposure(text, directory):
+    """What "systemd-analyze security" says of a unit: its rows, and the exposure in all, from 0 to 10."""
+    cells.need_program("systemd-analyze")
+    path = directory / "hotcelld.service"
+    path.write_text(text)
+    analyze = ["systemd-analyze", "security", "--offline=true"]
+    rows = subprocess.run([*analyze, "--json=short", path], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([*analyze, "--no-pager", path], capture_output=True, text=True, check=True).stdout
+    return json.loads(rows), float(re.search(r"hotcelld.service: ([0-9.]+)", said)[1])
+
+
+def test_what_the_service_leaves_open_has_its_reason_beside_it(tmp_path):
+    text = (UNITS / "hotcelld.service").read_text()
+    rows, whole = exposure(text, tmp_path)
+    left = {re.match("[A-Za-z]+=", row["name"])[0] for row in rows if row["exposure"] and not row["set"]}
+    assert "RestrictNamespaces=" in left
+    assert not {name for name in left if name not in text} and whole < 7.5, whole
+
+
+def test_the_service_without_root_is_little_exposed(tmp_path):
+    settings = (UNITS / "unprivileged.conf").read_text().partition("[Service]\n")[2]
+    text = (UNITS / "hotcelld.service").read_text().replace("[Install]", settings + "[Install]")
+    rows, whole = exposure(text, tmp_path)
+    assert whole < 4.0
+    assert not [row for row in rows if row["name"].startswith("CapabilityBoundingSet") and row["exposure"] and not row["set"]]
 
 
 def systemctl(*arguments):

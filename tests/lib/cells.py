@@ -17,7 +17,7 @@ import select
 import shutil
 import signal
 import subprocess
-import sysconfig
+import sys
 import tempfile
 import textwrap
 import time
@@ -27,7 +27,7 @@ import pytest
 
 BUILD = Path(os.environ.get("HOTCELL_BUILD") or Path(__file__).resolve().parents[2] / "build").resolve()
 HOTCELL = BUILD / "hotcell"
-STDLIB = sysconfig.get_path("stdlib")  # of the interpreter that the tests run in and the trees are made of
+STDLIB = f"/usr/lib/python{sys.version_info[0]}.{sys.version_info[1]}"  # in cells: of the version that the tests run in, and that the trees have
 IS_ROOT = os.geteuid() == 0
 SLOWNESS = float(os.environ.get("HOTCELL_TEST_SLOWNESS") or 1)  # factor for time limits: more than 1 on an emulated machine
 PATIENCE = 120 * SLOWNESS  # seconds until a launcher that should have ended counts as hanging

@@ -221,7 +221,7 @@ def script(path, text):
 
 def test_another_minor_version_is_refused_with_the_way_out(tmp_path):
     answer = json.dumps({"version": "3.9.2", "minor": "3.9", "tag": "cpython-39", "implementation": "CPython",
-                         "machine": "x86_64", "multiarch": "", "prefix": "/x", "base_prefix": "/usr", "stdlib": "/x",
+                         "machine": "x86_64", "multiarch": "", "prefix": "/x", "base_prefix": "/usr", "stdlib": "/x", "executable": "/x", "free_threaded": False, "builtins": [],
                          "path": [], "markers": {}})
     other = script(tmp_path / "python", f"#!/bin/sh\necho '{answer}'\n")
     done = build(ROOTFS / "base.json", tmp_path / "staging", "--python", other)

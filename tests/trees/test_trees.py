@@ -301,7 +301,7 @@ def test_environment_of_another_version_or_none(built, tmp_path):
     fake = tmp_path / "python"
     fake.write_text("#!/bin/sh\necho '%s'\n" % json.dumps({
         "version": "3.9.2", "minor": "3.9", "tag": "cpython-39", "implementation": "CPython", "machine": "x86_64",
-        "multiarch": "", "prefix": "/x", "base_prefix": "/usr", "stdlib": "/x", "path": [], "markers": {}}))
+        "multiarch": "", "prefix": "/x", "base_prefix": "/usr", "stdlib": "/x", "executable": "/x", "free_threaded": False, "builtins": [], "path": [], "markers": {}}))
     fake.chmod(0o755)
     done = built.tree("build", "--python", fake, built.recipe)
     assert done.returncode == 65

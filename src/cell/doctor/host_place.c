@@ -109,10 +109,13 @@ enum hc_host_level hc_host_check_idmap(struct hc_host *h, struct hc_host_row *ro
 
 enum hc_host_level hc_host_check_shim(struct hc_host *h, struct hc_host_row *row)
 {
-    (void)h;
     char path[PATH_MAX];
     struct hc_error err;
-    if (hc_shim_path(path, &err) < 0)
+    struct hc_tree tree;
+    bool has_tree = hc_tree_open(&tree, h->policy.tree, &err) == 0;
+    int rc = hc_shim_path(has_tree ? tree.abi : HC_PYTHON_ABI, path, &err);
+    hc_tree_finish(&tree);
+    if (rc < 0)
         return hc_host_say(HC_HOST_FAIL, row, "%s", err.text);
     if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
         return hc_host_say(HC_HOST_FAIL, row, "%s cannot be executed: %s", path, strerror(errno));

@@ -72,8 +72,8 @@ static int prepare_tree(struct hc_launch *l, struct hc_error *err)
     if (open_source(s, l->tree.path, READ_ONLY, err) < 0 || hc_launch_open_layers(l, READ_ONLY, err) < 0)
         return -1;
     char shim[PATH_MAX];
-    if (hc_shim_path(shim, err) < 0)
-        return -1;
+    if (hc_shim_path(l->tree.abi, shim, err) < 0)
+        return hc_ctx(err, "tree '%s'", l->tree.name);
     return open_source(&l->plan.shim, shim, READ_ONLY, err);
 }
 

@@ -16,9 +16,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define MAX_META ((size_t)1 << 20) /* most bytes of a meta.json */
-/* Directory of a tree with the libraries of the shim's Python. */
-#define ABI_DIR "usr/lib/python" HC_PYTHON_ABI
+#define MAX_META ((size_t)1 << 20)      /* most bytes of a meta.json */
+#define ABI_DIR  "usr/lib/python%.8s%s" /* directory of a tree with its Python's own modules */
 
 /* Directory of a tree in which layers are mounted; trees of older builds lack it. */
 #define LAYERS_DIR "usr/lib/layers"
@@ -105,16 +104,39 @@ static int open_root(struct hc_tree *t, const char *dir, struct hc_error *err)
                : 0;
 }
 
+static bool has_python(const struct hc_tree *t, const char *abi, const char *suffix)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, ABI_DIR, abi, suffix);
+    return faccessat(t->root_fd, path, F_OK, 0) == 0;
+}
+
+/* Find out which Python the tree has, by the directory of that Python's own modules. */
+static int find_python(struct hc_tree *t, struct hc_error *err)
+{
+    for (const char *const *abi = hc_python_abis; *abi; abi++) {
+        if (has_python(t, *abi, "")) {
+            (void)snprintf(t->abi, sizeof t->abi, "%s", *abi);
+            return 0;
+        }
+        if (has_python(t, *abi, "t"))
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                              "the tree '%s' has a free-threaded build of Python %s, which hotcell does not "
+                              "run, as its guard relies on the global lock: build it of another Python",
+                              t->name, *abi);
+    }
+    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                      "the tree '%s' has no Python that hotcell runs (3.11 to 3.13): build it anew", t->name);
+}
+
 static int open_tree_at(struct hc_tree *t, const char *dir, struct hc_error *err)
 {
     if (open_root(t, dir, err) < 0)
         return -1;
-    if (faccessat(t->root_fd, ABI_DIR, F_OK, 0) == 0)
+    if (find_python(t, err) == 0)
         return 0;
     hc_close_fd(&t->root_fd);
-    return hc_fail_as(
-        err, HC_EXIT_UNAVAILABLE, 0,
-        "the tree '%s' has no Python " HC_PYTHON_ABI ", which this hotcell embeds: build it anew", t->name);
+    return -1;
 }
 
 static int open_path(struct hc_tree *t, struct hc_error *err)
@@ -229,19 +251,18 @@ static int find_entry(enum hc_tree_kind kind, const char *name, char id[HC_SHA25
     return 0;
 }
 
-/* Refuse a layer that was made for another Python. A layer without a note is taken as it is. */
-static int check_abi(const struct hc_tree *layer, struct hc_error *err)
+/* Refuse a layer that was made for another Python than the tree's. A layer without a note is taken as it is.
+ */
+static int check_abi(const struct hc_tree *t, const struct hc_tree *layer, struct hc_error *err)
 {
     cJSON *meta = hc_tree_meta(layer);
     const char *abi = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(meta, "abi"));
-    int rc =
-        !abi || strcmp(abi, HC_PYTHON_ABI) == 0
-            ? 0
-            : hc_fail_as(
-                  err, HC_EXIT_UNAVAILABLE, 0,
-                  "the layer '%s' was made for Python %.16s, and this hotcell embeds Python " HC_PYTHON_ABI
-                  ": 'hotcell tree extend' makes it anew",
-                  layer->name + 1, abi);
+    int rc = !abi || strcmp(abi, t->abi) == 0
+                 ? 0
+                 : hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
+                              "the layer '%s' was made for Python %.16s, and the tree '%.64s' has Python %s: "
+                              "'hotcell tree extend' makes it anew",
+                              layer->name + 1, abi, t->name, t->abi);
     cJSON_Delete(meta);
     return rc;
 }
@@ -261,13 +282,7 @@ int hc_layer_open(struct hc_tree *t, const char *name, struct hc_error *err)
                           "there is no layer '%.64s': 'hotcell tree extend BASE --name %.64s' makes it, and "
                           "'hotcell tree list' says which there are",
                           name, name);
-    if (open_root(t, dir, err) < 0)
-        return -1;
-    if (check_abi(t, err) < 0) {
-        hc_tree_finish(t);
-        return -1;
-    }
-    return 0;
+    return open_root(t, dir, err);
 }
 
 /* Open the layers in "+NAME+NAME...". */
@@ -286,7 +301,8 @@ static int open_layers(struct hc_tree *t, char *names, struct hc_error *err)
             if (strcmp(t->layers[i].name + 1, name) == 0)
                 return hc_fail_as(err, HC_EXIT_USAGE, 0, "tree '%.100s': the layer '%.64s' is named twice",
                                   t->name, name);
-        if (hc_layer_open(&t->layers[t->layer_count++], name, err) < 0)
+        struct hc_tree *layer = &t->layers[t->layer_count++];
+        if (hc_layer_open(layer, name, err) < 0 || check_abi(t, layer, err) < 0)
             return -1;
     }
     if (faccessat(t->root_fd, LAYERS_DIR, F_OK, 0) == 0)
