@@ -44,7 +44,7 @@ from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInf
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
-from .outcomes import exception_of, noted, value_of, with_name
+from .outcomes import exception_of, noted, value_of, with_frames, with_name
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, stays_with_caller
 from .writers import allow_pandas
 
@@ -268,7 +268,7 @@ class RunPython:
             if values.plan:
                 given = {"vars": {**values.vars, "hotcell_plan": values.plan}, "tools": [desk.tool()]}
             result = await arun(code, policy=policy, inputs=values.inputs, returns=_wanted(names, values),
-                                **{"vars": values.vars, **given}, **dests.options(), **self._options)
+                                interface="runpython", **{"vars": values.vars, **given}, **dests.options(), **self._options)
             with result:
                 self._take(result, names, values, state, desk, dests)
                 return value_of(result, desk)
@@ -307,7 +307,9 @@ class RunPython:
             live.learn(self._take(result, names, values, state, self._desk))
         except Exception as error:
             if hasattr(error, "cell_traceback"):
-                error.cell_traceback = with_name(error.cell_traceback, name)
+                if isinstance(error, SyntaxError):
+                    error.filename, error.text = name, linecache.getline(name, error.lineno or 0)
+                raise with_frames(error, with_name(error.cell_traceback, name))
             raise
         return value_of(result, self._desk)
 
@@ -434,7 +436,8 @@ def srcfn(code: str) -> str:
     """Give linecache a source, and return its name there: <pyrun_0> to <pyrun_9>, over and over."""
     name = f"<pyrun_{srcfn.count % SOURCES}>"  # type: ignore[attr-defined]
     srcfn.count += 1  # type: ignore[attr-defined]
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    lines = code if code.endswith("\n") else f"{code}\n"  # as linecache has files: carets depend on it
+    linecache.cache[name] = (len(code), None, lines.splitlines(keepends=True), name)
     return name
 
 
