@@ -54,6 +54,13 @@ def test_construction(make, tmp_path):
     assert asyncio.iscoroutinefunction(executor.execute)
 
 
+def test_hints_are_in_the_words_of_the_executor(execute):
+    for code, hint in (("import requests", "pass data with set_variable()."), ("x = bytearray(10**11)", "\"limits\": {\"memory\": ...} in a policy"),
+                       ("import sys\nsys.stdin.readline()\nraise EOFError", "Nobody answers here; pass values with set_variable().")):
+        result = execute(code)
+        assert result["error"] and hint in result["stderr"] and "inputs=" not in result["stderr"] and "--" not in result["stderr"]
+
+
 def test_each_run_is_a_process_of_its_own(make):
     executor = make(tree="base")
     asyncio.run(executor.execute("import math\nmath.marker = left = 1"))

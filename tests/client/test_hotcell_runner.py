@@ -36,6 +36,11 @@ def runner(base_tree, tmp_path):
     return run
 
 
+def test_hints_are_in_the_words_of_the_runner(runner):
+    done = runner("x = [0] * 10**11")
+    assert done.returncode == 1 and '"limits": {"memory": ...} in a policy' in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("arguments", [[], ["a", "b"]])
 def test_another_number_of_arguments_is_a_usage_error(arguments):
     done = subprocess.run([sys.executable, "-m", "hotcell.runner", *arguments], capture_output=True, text=True, check=False,

@@ -162,7 +162,8 @@ def test_advice_that_never_ends_ends_with_the_job(scientific):
 
 # ---- words ----
 
-SAYS = {"cli": "--input.", "python": "inputs={...}.", "http": '"inputs".', "mcp": 'the argument "files".'}
+SAYS = {"cli": "--input.", "python": "inputs={...}.", "http": '"inputs".', "mcp": 'the argument "files".', "charts": "set_variable().",
+        "scripts": "the argument data.", "runpython": "a variable of the caller.", "runner": '"df_paths".'}
 
 
 @pytest.mark.parametrize("interface", SAYS)
@@ -185,10 +186,10 @@ def test_python_speaks_python(base_tree):
 
 def test_there_are_no_other_interfaces(base_tree):
     done = cells.hotcell("run", "--interface", "soap", "-", input="1", stdin=None)
-    assert done.returncode == 64 and "expected cli, python, http or mcp, got 'soap'" in done.stderr
+    assert done.returncode == 64 and "expected cli, python, http, mcp, charts, scripts, runpython or runner, got 'soap'" in done.stderr
     spec = json.dumps({"code": "1", "interface": "soap"})
     done = cells.hotcell("run", "--spec", "-", input=spec, stdin=None)
-    assert done.returncode == 65 and "interface: expected cli, python, http or mcp, got 'soap'" in done.stderr
+    assert done.returncode == 65 and "interface: expected cli, python, http, mcp, charts, scripts, runpython or runner, got 'soap'" in done.stderr
 
 
 # ---- programs that are repaired ----

@@ -104,7 +104,9 @@ int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
         return 0;
     for (size_t i = 0; i < l->plan.input_count; i++) {
         const char *name = l->m->inputs[i].file;
-        if (hc_launch_is_name(name, policy) && copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
+        bool is_file = l->run->job->inputs[i].format != HC_INPUT_VALUE; /* else it is a variable alone */
+        if (is_file && hc_launch_is_name(name, policy) &&
+            copy_input(l, &l->plan.inputs[i], name, &room, err) < 0)
             return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
     }
     return 0;

@@ -599,8 +599,9 @@ static int place_input(struct hc_session *s, cJSON *input, struct hc_error *err)
     struct request r = {.s = s, .path = name, .dir = -1};
     struct stat st;
     char path[PATH_MAX];
-    if (!hc_launch_is_name(name, &s->policy))
-        return 1;
+    const char *format = hc_json_text_or(input, "format", "");
+    if (strcmp(format, hc_input_format_name(HC_INPUT_VALUE)) == 0 || !hc_launch_is_name(name, &s->policy))
+        return 1; /* a value is a variable alone */
     int rc = take_content(&r, text ? text : hc_json_member(file, "data"), err) < 0 ? -1 : check_room(&r, err);
     if (rc == 0)
         rc = open_parent(&r, false, err);

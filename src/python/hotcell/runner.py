@@ -41,7 +41,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         print(f"hotcell-runner: {arguments[0]}: {_why(error)}", file=sys.stderr)
         return EX_DATA
     try:
-        ended = run_command([find_binary(), "run", "--warm=no", "--json", "--spec", "-"], text.encode("utf-8", "surrogatepass"))
+        ended = run_command([find_binary(), "run", "--warm=no", "--json", "--interface=runner", "--spec", "-"], text.encode("utf-8", "surrogatepass"))
     except HotcellError as error:
         print(f"hotcell-runner: {error}", file=sys.stderr)
         return EX_INTERNAL

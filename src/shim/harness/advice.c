@@ -69,7 +69,7 @@ PyObject *hc_advice_for(PyObject *error)
         return NULL;
     hc_autopy *files = inputs();
     hc_autopy *all = files ? limits() : NULL;
-    PyObject *said = all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:s,s:O,s:O})", error, "inputs",
+    PyObject *said = all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:z,s:O,s:O})", error, "inputs",
                                           files, "limits", all, "input", hc_words_interface()->input, "stdin",
                                           hc_words_interface()->input_stream, "network",
                                           given->network ? Py_True : Py_False, "processes",

@@ -21,7 +21,7 @@ NO_ROUTE = (97, 99, 101, 113)  # EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH, EHOST
 
 def advise(error, facts):
     """The advice, or None. `facts`: inputs [(name, path)], limits {name: (value or None, words that raise it or None)}, input, stdin
-    (how the sender passes data and standard input), network, processes (whether the policy allows them)."""
+    (how the sender passes data and standard input; stdin None: it passes none), network, processes (whether the policy allows them)."""
     for each in chain(error):
         for adviser in ADVISERS:
             try:
@@ -207,7 +207,8 @@ def of_input(error, facts):
     import posix
     if not isinstance(error, EOFError) or posix.fstat(0).st_mode & 0o170000 != 0o020000:
         return None
-    return f"The job has no standard input; give it some with {facts['stdin']}."
+    given = facts["stdin"]
+    return f"The job has no standard input; give it some with {given}." if given else f"Nobody answers here; pass values with {facts['input']}."
 
 
 # ---- limits ----

@@ -126,6 +126,14 @@ def read_npy(path):
         return numpy.load(file, allow_pickle=False)
 
 
+def read_value(path):
+    import json
+    if isinstance(path, str):
+        with open(path, "rb") as file:
+            return part("values", "untagged")(json.load(file))
+    return part("values", "untagged")(json.load(path))
+
+
 SKIP = 'on_bad_lines="skip"'
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 TABLES = ("csv", "json", "jsonl")
@@ -136,5 +144,6 @@ READERS = {
     "csv": ("DataFrame", read_csv),
     "npy": ("array", read_npy),
     "npz": ("arrays", None),
+    "hcvalue": ("value", read_value),
     "path": ("path", str),
 }
