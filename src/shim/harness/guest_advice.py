@@ -202,6 +202,12 @@ def working_files():
     return sorted(name for name in posix.listdir(".")[:1000] if not name.startswith(".") and name.isprintable())
 
 
+def of_empty_table(error, facts):
+    if type(error).__name__ != "EmptyDataError" or type(error).__module__ != "pandas.errors":
+        return None
+    return "The file is empty, or its lines are: it has no names of columns. Look at its size before it is read, or catch pandas.errors.EmptyDataError."
+
+
 def of_input(error, facts):
     """Of input() where descriptor 0 is the cell's /dev/null."""
     import posix
@@ -247,4 +253,4 @@ def folder_of(name):
     return f"/{name.partition('_')[0]}"
 
 
-ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_input, of_memory, of_space)
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_empty_table, of_input, of_memory, of_space)
