@@ -48,6 +48,13 @@ def test_another_number_of_arguments_is_a_usage_error(arguments):
     assert done.returncode == 64 and done.stdout == "" and done.stderr.startswith("usage: ")
 
 
+def test_a_wrong_spec_is_named_by_its_path(runner, tmp_path):
+    done = runner("1", max_output_bytes="x", df_paths={})
+    assert done.returncode == 65 and done.stderr.startswith(f"hotcell-runner: {tmp_path}/spec.json:1:")
+    done = runner("1", max_output_bytes="x")  # without df_paths the command gets another text, with other places
+    assert done.stderr == f"hotcell-runner: {tmp_path}/spec.json: max_output_bytes: expected a whole number, got a string\n"
+
+
 def test_a_spec_that_is_none(tmp_path):
     for name, text in (("missing", None), ("broken", "{"), ("list", "[]")):
         path = tmp_path / name

@@ -61,6 +61,12 @@ def test_the_namespace_is_the_callers():
         notebook.find_var("nowhere at all")
 
 
+@pytest.mark.parametrize("session", [False, True])
+def test_a_wrong_policy_is_named_as_the_argument(session):
+    with pytest.raises(hotcell.PolicyError, match="^policy: there is no policy 'nope'"):
+        run("1", policy="nope", session=session)
+
+
 def test_an_empty_namespace_is_clean():
     g = {}
     assert RunPython(g=g).g is g
