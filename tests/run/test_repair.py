@@ -160,6 +160,23 @@ def test_advice_that_never_ends_ends_with_the_job(scientific):
     assert result.manifest["status"] in ("error", "timeout")
 
 
+OWN = "open('mine.py', 'w').write('VALUE = 7')\nimport mine\nprint(mine.VALUE)"
+
+
+def test_modules_in_the_working_directory_are_told_of(base_tree):
+    result = cells.run(OWN)
+    assert result.stderr.endswith("hint: mine.py is in the working directory, from which nothing is imported by itself: "
+                                  "import sys; sys.path.append('.') comes before the import.\n")
+    assert cells.run(f"import sys; sys.path.append('.')\n{OWN}").stdout == "7\n"  # as it says
+    assert "package is in the working directory" in cells.run("import os\nos.mkdir('package')\nimport package.x").stderr
+    assert "is not installed" in cells.run("open('mine.txt', 'w')\nimport mine").stderr
+    guarded = {"extends": "notebook", "tree": "base"}
+    for code in OWN, f"import sys\nsys.path.append('.')\n{OWN}":
+        result = cells.run(code, policy=guarded)
+        assert result.manifest["status"] == "error" and "program" in result.stderr.rpartition("hint: ")[2], result
+    assert 'this policy imports nothing from there (code.writes is "guarded")' in cells.run(OWN, policy=guarded).stderr
+
+
 # ---- words ----
 
 SAYS = {"cli": "--input.", "python": "inputs={...}.", "http": '"inputs".', "mcp": 'the argument "files".', "charts": "set_variable().",

@@ -45,7 +45,7 @@ from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
-from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, stays_with_caller
+from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, stays_with_caller
 from .writers import allow_pandas
 
 __all__ = [
@@ -274,11 +274,14 @@ class RunPython:
                 return value_of(result, desk)
 
     async def _open_imports(self, names: _Names) -> Dict[str, ModuleType]:
-        """The modules that the code may import, against the policy's list, as the caller has allowed functions of them. The rules of a
+        """The modules that the code may import as the caller has allowed functions of them: against the policy's list, and the caller's
+        own, which a cell does not have. The rules of a
         session are not taken back: it would have to begin anew."""
         wanted = {name: module for name, module in explicit_modules().items()
                   if name.partition(".")[0] in names.used and stays_with_caller(module)}
-        if not wanted:
+        own = {name: module for name, module in explicit_modules().items()
+               if name in names.used and not is_library(module)}
+        if not wanted and not own:
             return {}
         if self._denied is None:
             whole = await apolicy(self._policy, binary=self._options.get("binary"))
@@ -286,7 +289,7 @@ class RunPython:
         banned = self._bans.get("imports", {}).get("deny+", ())
         wanted = {name: module for name, module in wanted.items() if name in self._denied and name not in banned}
         self._opened.update(wanted)
-        return wanted
+        return {**wanted, **{name: module for name, module in own.items() if name not in banned}}
 
     def _imports(self) -> Dict[str, Any]:
         """The rules on imports, if they are others than the policy's."""

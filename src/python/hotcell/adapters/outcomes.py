@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import importlib.util
 import linecache
 import re
 from typing import Any, Mapping, Optional, Sequence
@@ -123,10 +124,25 @@ def noted(error: BaseException, result: Result, whole: bool = False) -> BaseExce
     text = result.error.traceback if result.error else str(result.stderr)
     last = max(text.rfind(between) + len(between) if between in text else 0 for between in (CAUSE, CONTEXT))
     told = result.error or result.rejection
-    if told is not None and told.hint:
-        error.__notes__ = [f"hint: {told.hint}"]  # type: ignore[attr-defined]
+    hint = _hint_on_module(error) or (told.hint if told is not None else None)
+    if hint:
+        error.__notes__ = [f"hint: {hint}"]  # type: ignore[attr-defined]
     error.__suppress_context__ = True
     return with_frames(error, text if whole else text[last:])
+
+
+def _hint_on_module(error: BaseException) -> Optional[str]:
+    """What to do about a module that this process has, and the cell has not; None: it is not about such a module."""
+    found = re.fullmatch(r"No module named '(\w{1,100})(?:\.[\w.]*)?'", str(error)) if isinstance(error, ModuleNotFoundError) else None
+    if found is None:
+        return None
+    try:
+        if importlib.util.find_spec(found[1]) is None:
+            return None
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return (f"{found[1]} is a module of the caller's, of which the cell has none: import it there, and allow what the code may call, as in "
+            f"allow({{{found[1]}: [\"NAME\"]}}).")
 
 
 def with_frames(error: BaseException, text: str) -> BaseException:
