@@ -254,6 +254,11 @@ def test_what_the_code_has_made_can_be_changed_and_what_it_was_given_cannot(sess
             with pytest.raises(PermissionError, match="may not be changed in place"):
                 asyncio.run(runner(code))
         assert list(g["df"].a) == [1, 2] and list(g["arr"]) == [0, 1, 2]
+        for code, hint in (("df['a'] = 1", "df.assign()"), ("arr[0] = 1", "x.copy()"), ("import os\nos.environ['A'] = 'b'", 'os.environ.update(NAME="value")')):
+            with pytest.raises(PermissionError) as caught:
+                asyncio.run(runner(code))
+            assert hint in caught.value.__notes__[0]
+        assert asyncio.run(runner("import os\nos.environ.update(A='b')\nos.environ['A']")) == "b"  # as the hint says
 
 
 def test_the_docstring_tells_of_functions_of_owners():
