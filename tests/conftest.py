@@ -7,6 +7,7 @@ import pytest
 
 import cells
 import probes
+import rows
 import slow
 
 # ---- markers, and what counts as a failure ----
@@ -29,6 +30,7 @@ LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_roo
         "test_malformed_http", "test_slurm", "test_flaky_retry", "test_inputs_by_name"}
 
 SLOW = slow.listed()
+ROWS = rows.rows_by_test()  # "pytest -k S1.20" runs the tests of a row
 BOTH_USERS = {"test_inside", "test_past_attacks"}
 
 # What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
@@ -86,6 +88,7 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(mark)
         if is_long(item):
             item.add_marker("long")
+        item.extra_keyword_matches.update(ROWS.get(f"{item.module.__name__}::{getattr(item, 'originalname', item.name)}", ()))
 
 
 def is_long(item):

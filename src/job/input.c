@@ -4,8 +4,9 @@
 #include <strings.h>
 
 static const char *const format_names[] = {
-    [HC_INPUT_PATH] = "path", [HC_INPUT_JSONL] = "jsonl", [HC_INPUT_JSON] = "json",   [HC_INPUT_CSV] = "csv",
-    [HC_INPUT_NPY] = "npy",   [HC_INPUT_NPZ] = "npz",     [HC_INPUT_FRAME] = "frame",
+    [HC_INPUT_PATH] = "path",     [HC_INPUT_JSONL] = "jsonl", [HC_INPUT_JSON] = "json",
+    [HC_INPUT_CSV] = "csv",       [HC_INPUT_NPY] = "npy",     [HC_INPUT_NPZ] = "npz",
+    [HC_INPUT_VALUE] = "hcvalue", [HC_INPUT_FRAME] = "frame",
 };
 static const char raw_mark[] = ":raw";
 

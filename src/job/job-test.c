@@ -338,6 +338,7 @@ static void an_input_stands_under_its_variables_name(void **state)
         {"a.json", "/input/x.json", HC_INPUT_JSON},
         {"a.npy", "/input/x.npy", HC_INPUT_NPY},
         {"a.npz", "/input/x.npz", HC_INPUT_NPZ},
+        {"a.hcvalue", "/input/x.hcvalue", HC_INPUT_VALUE},
         {"a.tar.gz", "/input/x.gz", HC_INPUT_PATH},
         {".csv", "/input/x", HC_INPUT_PATH},
         {"a.", "/input/x", HC_INPUT_PATH},

@@ -22,6 +22,7 @@ enum hc_input_format {
     HC_INPUT_CSV,   /* pandas DataFrame, from CSV */
     HC_INPUT_NPY,   /* numpy array */
     HC_INPUT_NPZ,   /* dict of numpy arrays, or what the Python package has packed */
+    HC_INPUT_VALUE, /* any value, as the JSON with tags that the Python package writes */
     HC_INPUT_FRAME, /* as HC_INPUT_JSONL, but a file that cannot be read rejects the program */
 };
 

@@ -9,8 +9,9 @@
 
 struct hc_interface {
     const char *name; /* name of the interface, such as "cli" */
-    /* Its words for an input, a variable's value, standard input, limits.timeout, a directory of the host. */
-    const char *input, *var, *input_stream, *timeout, *dir;
+    /* Its words for an input, a variable's value, standard input (NULL: a job gets none), limits.timeout, a
+     * directory of the host, and the variables that a job returns (NULL: it returns none). */
+    const char *input, *var, *input_stream, *timeout, *dir, *returned;
     const char *before_limit, *after_limit; /* text around a limit's name; NULL: its sender sets no limits */
     bool flags; /* a limit has the name of its option, not that in a policy's "limits" */
 };

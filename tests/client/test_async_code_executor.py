@@ -54,6 +54,25 @@ def test_construction(make, tmp_path):
     assert asyncio.iscoroutinefunction(executor.execute)
 
 
+def test_hints_are_in_the_words_of_the_executor(execute):
+    for code, hint in (("import requests", "pass data with set_variable()."), ("x = bytearray(10**11)", "\"limits\": {\"memory\": ...} in a policy"),
+                       ("import sys\nsys.stdin.readline()\nraise EOFError", "Nobody answers here; pass values with set_variable().")):
+        result = execute(code)
+        assert result["error"] and hint in result["stderr"] and "inputs=" not in result["stderr"] and "--" not in result["stderr"]
+
+
+def test_modules_of_the_working_directory_are_imported(make, tmp_path):
+    """S1.20: as in the executor that this one replaces, whose interpreter ran there; what the policy denies, they are denied too."""
+    executor = make(tree="base")
+    (tmp_path / "work" / "dir" / "mine.py").write_text("VALUE = 7\n")
+    (tmp_path / "work" / "dir" / "bad.py").write_text("import socket\n")
+    (tmp_path / "work" / "dir" / "json.py").write_text("raise ValueError('not this one')\n")
+    result = asyncio.run(executor.execute("import json, mine\nprint(mine.VALUE)"))
+    assert (result["stdout"], result["error"]) == ("7\n", False), result
+    result = asyncio.run(executor.execute("import bad"))
+    assert result["error"] and "Importing 'socket' is not allowed in the code sandbox." in result["stderr"]
+
+
 def test_each_run_is_a_process_of_its_own(make):
     executor = make(tree="base")
     asyncio.run(executor.execute("import math\nmath.marker = left = 1"))

@@ -1,5 +1,6 @@
 """ok_dests: directories of the caller's, in which code that runs in a cell changes files as it would outside of one."""
 
+import asyncio
 import json
 import os
 import random
@@ -17,7 +18,7 @@ from runners import PACKAGE, fresh, run  # noqa: F401
 
 from hotcell import JobError
 from hotcell.adapters import allow as registry
-from hotcell.adapters import changes, dests, notebook
+from hotcell.adapters import RunPython, changes, dests, notebook
 from hotcell.adapters.dests import DestsError
 
 FILES = 1000
@@ -79,20 +80,34 @@ OPERATIONS = {
 }
 
 
-def sequence(chance, count, stop):
-    """The source of a program that does `count` things to files, and ends with an exception after `stop` of them."""
+OF_PANDAS = {
+    "to_csv": "pd.DataFrame({'n': [1, 2], 't': ['ä', None]}).to_csv(a, index=False)",
+    "to_csv at the end": "pd.DataFrame({'n': [3]}).to_csv(a, mode='a', header=False)",
+    "to_csv anew": "pd.Series([1.5]).to_csv(a, mode='x')",
+    "to_json": "pd.DataFrame({'n': [1, 2]}).to_json(a, orient='records', lines=True)",
+    "open file": "with open(a, 'a') as f:\n    pd.DataFrame({'n': [4]}).to_csv(f)",
+    "read and write": "pd.read_csv(a, header=None, names=['n']).to_csv(b)",
+}
+
+
+def sequence(chance, count, stop, operations=OPERATIONS, end="1 / 0"):
+    """The source of a program that does `count` things to files, and ends after `stop` of them by the statement `end`."""
     names = [f"d{n % 10}/{n}.txt" for n in range(0, FILES, 9)] + [f"new{n}" for n in range(5)] + [f"d{n}/new" for n in range(3)]
     names += [f"other{n}" for n in range(0, FILES, 50)] + [f"link{n}" for n in range(0, FILES, 70)]
     folders = [f"d{n}" for n in range(10)] + ["e0", "e1", "d1/in", "e0/in"]
     lines = ["import os, shutil", "from pathlib import Path", "said = []"]
+    errors = "(OSError, shutil.Error)"
+    if operations is not OPERATIONS:
+        lines.append("import pandas as pd")
+        errors = "(OSError, shutil.Error, ValueError)"  # pandas cannot read what it is given
     for number in range(count):
-        what = chance.choice(list(OPERATIONS))
+        what = chance.choice(list(operations))
         a, b, d, e = chance.choice(names), chance.choice(names), chance.choice(folders), chance.choice(folders)
         lines.append(f"a, b, d, e = {a!r}, {b!r}, {d!r}, {e!r}")
-        lines += ["try:", textwrap.indent(OPERATIONS[what], "    "), "except (OSError, shutil.Error) as error:",
+        lines += ["try:", textwrap.indent(operations[what], "    "), f"except {errors} as error:",
                   f"    said.append(({number}, type(error).__name__, getattr(error, 'errno', None)))"]
         if number == stop:
-            lines.append("1 / 0")
+            lines.append(end)
     return "\n".join([*lines, "said"])
 
 
@@ -104,9 +119,8 @@ def outside(code, root):
     return eval(done.stdout) if done.returncode == 0 else None
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_any_sequence_leaves_what_it_leaves_outside(seed, tmp_path, monkeypatch):
-    chance = random.Random(seed)
+def both(tmp_path):
+    """Two directories with the same files: one for code in a cell, one for code outside."""
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     fill(here)
@@ -115,6 +129,13 @@ def test_any_sequence_leaves_what_it_leaves_outside(seed, tmp_path, monkeypatch)
         (there / f"other{number}").unlink()
         os.link(there / f"d{number % 10}" / f"{number}.txt", there / f"other{number}")
     assert tree_of(here) == tree_of(there)
+    return here, there
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_sequence_leaves_what_it_leaves_outside(seed, tmp_path, monkeypatch):
+    chance = random.Random(seed)
+    here, there = both(tmp_path)
     monkeypatch.chdir(here)
     for _ in range(2):  # the second one finds what the first has left
         stop = chance.choice([None, None, chance.randrange(200)])
@@ -126,6 +147,51 @@ def test_any_sequence_leaves_what_it_leaves_outside(seed, tmp_path, monkeypatch)
             with pytest.raises(ZeroDivisionError):
                 run(code, ok_dests=["."])
         assert tree_of(here) == tree_of(there)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_sequence_with_writes_by_pandas_does_too(seed, tmp_path, monkeypatch, scientific):
+    cells.need_module("pandas")
+    chance = random.Random(100 + seed)
+    here, there = both(tmp_path)
+    monkeypatch.chdir(here)
+    stop = chance.choice([None, chance.randrange(150)])
+    code = sequence(chance, 150, stop, {**OPERATIONS, **OF_PANDAS, **{f"{name} again": what for name, what in OF_PANDAS.items()}})
+    expected = outside(code, there)
+    limits = {"tree": "scientific", "timeout": 60 * cells.SLOWNESS, "memory": "1G"}
+    if stop is None:
+        assert run(code, ok_dests=["."], **limits) == expected
+    else:
+        with pytest.raises(ZeroDivisionError):
+            run(code, ok_dests=["."], **limits)
+    assert tree_of(here) == tree_of(there)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("way", ["killed", "cancelled", "timeout"])
+def test_a_sequence_that_is_interrupted_at_any_point_leaves_all_or_nothing(way, seed, tmp_path, monkeypatch):
+    """Killed or cancelled, nothing was applied; at the end of its time, what the code has done until then is."""
+    chance = random.Random(200 + seed)
+    here, there = both(tmp_path)
+    monkeypatch.chdir(here)
+    before, stop, place = tree_of(here), chance.randrange(200), random.Random(300 + seed)
+    wait = "open('waits', 'w').close()\nwhile True: pass"
+    code = sequence(place, 200, stop, end="import signal; os.kill(os.getpid(), signal.SIGKILL)" if way == "killed" else wait)
+    if way == "killed":
+        with pytest.raises(JobError), pytest.warns(UserWarning, match="they stay as they were"):
+            run(code, ok_dests=["."], policy="none")
+    elif way == "cancelled":
+        async def cancelled():
+            await asyncio.wait_for(RunPython(g={}, tree="base", ok_dests=["."])(code), 2 * cells.SLOWNESS)
+        with pytest.raises(asyncio.TimeoutError):
+            asyncio.run(cancelled())
+    else:
+        with pytest.raises(TimeoutError):
+            run(code, ok_dests=["."], timeout=3 * cells.SLOWNESS)
+        assert outside(code.replace("while True: pass", "1 / 0"), there) is None
+        assert before != tree_of(here) == tree_of(there)
+        return
+    assert tree_of(here) == before
 
 
 def test_appending_and_making_anew_keep_what_was_there(tmp_path):

@@ -36,11 +36,23 @@ def runner(base_tree, tmp_path):
     return run
 
 
+def test_hints_are_in_the_words_of_the_runner(runner):
+    done = runner("x = [0] * 10**11")
+    assert done.returncode == 1 and '"limits": {"memory": ...} in a policy' in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("arguments", [[], ["a", "b"]])
 def test_another_number_of_arguments_is_a_usage_error(arguments):
     done = subprocess.run([sys.executable, "-m", "hotcell.runner", *arguments], capture_output=True, text=True, check=False,
                           env={**os.environ, "PYTHONPATH": str(PACKAGE)})
     assert done.returncode == 64 and done.stdout == "" and done.stderr.startswith("usage: ")
+
+
+def test_a_wrong_spec_is_named_by_its_path(runner, tmp_path):
+    done = runner("1", max_output_bytes="x", df_paths={})
+    assert done.returncode == 65 and done.stderr.startswith(f"hotcell-runner: {tmp_path}/spec.json:1:")
+    done = runner("1", max_output_bytes="x")  # without df_paths the command gets another text, with other places
+    assert done.stderr == f"hotcell-runner: {tmp_path}/spec.json: max_output_bytes: expected a whole number, got a string\n"
 
 
 def test_a_spec_that_is_none(tmp_path):

@@ -205,6 +205,25 @@ def test_variables_and_files(in_scratch):
 
 
 @pytest.mark.parametrize(("options", "error", "text"), [
+    ({"memory": "1Q"}, hotcell.CommandError, '^limits.memory: expected a size such as "512M", got .1Q.$'),
+    ({"policy": {"limits": {"memory": "1Q"}}}, hotcell.PolicyError, "^limits.memory: expected a size"),
+    ({"policy": {"extnds": "default"}}, hotcell.PolicyError, "^policy: unknown member 'extnds'; did you mean 'extends'"),
+    ({"policy": {"extends": "nope"}}, hotcell.PolicyError, "^policy: there is no policy 'nope'"),
+    ({"env": {"A B": "1"}}, hotcell.CommandError, "^env: 'A B': expected a name"),
+])
+def test_messages_name_arguments_and_no_temporary_file(options, error, text):
+    for call in (run, lambda code, **options: hotcell.Session(**options)):
+        with pytest.raises(error, match=text):
+            call("1", **options)
+
+
+def test_volumes_are_of_daemons():
+    for call in (lambda **options: run("1", **options), lambda **options: asyncio.run(hotcell.arun("1", **options)), hotcell.Session):
+        with pytest.raises(TypeError, match="'volumes': volumes are of the tenants of hotcelld: give it to Daemon.run .* dirs="):
+            call(volumes={"cache": "/data"})
+
+
+@pytest.mark.parametrize(("options", "error", "text"), [
     ({"policy": "no-such"}, hotcell.PolicyError, "no policy 'no-such'"),
     ({"tree": "no-such"}, hotcell.LaunchFailed, "is not built"),
     ({"limits": {"zz": 1}}, hotcell.InputError, "^unknown member 'zz'"),  # no place in JSON that the caller has not written
@@ -222,8 +241,7 @@ def test_variables_and_files(in_scratch):
     ({"binary": 5}, hotcell.InputError, "^binary: expected a name or a path, got int$"),
     ({"inputs": {"f": "/no/such"}}, hotcell.InputError, "/no/such"),
     ({"inputs": {"f": 3}}, hotcell.InputError, "expected a path"),
-    ({"vars": {"n": 1, "v": object()}}, hotcell.InputError, "^vars: v: object is no JSON value"),
-    ({"vars": {"v": float("nan")}}, hotcell.InputError, "^vars: v: .*JSON"),
+    ({"vars": {"n": 1, "v": object()}}, hotcell.InputError, "^vars: v: object is not carried: convert it"),
     ({"vars": {"n": 1}, "labels": {"l": object()}}, hotcell.InputError, "^spec: object"),
     ({"vars": {"no name": 1}}, hotcell.InputError, "no name"),
     ({"tenant": "a b"}, hotcell.InputError, "tenant"),

@@ -81,6 +81,27 @@ def test_a_server_for_which_nobody_vouches_gets_no_token(server, port, use):
     assert server.heads == []
 
 
+@pytest.mark.parametrize("use", [lambda *a, **k: hotcell.Daemon(*a, **k).run("1"), lambda *a, **k: asyncio.run(hotcell.AsyncDaemon(*a, **k).run("1"))])
+def test_a_failed_connection_names_address_reason_and_option(server, port, use, monkeypatch):
+    monkeypatch.delenv("HOTCELL_TOKEN", raising=False)
+    plain, encrypted = f"http://127.0.0.1:{port}", f"https://127.0.0.1:{port}"
+
+    def says(kind, url, **options):
+        with pytest.raises(kind) as caught:
+            use(url, **options)
+        return str(caught.value)
+    assert says(hotcell.DaemonUnavailable, server.url, token=TOKEN).startswith(f"connect to hotcelld at {server.url}: its certificate is not trusted: ")
+    assert says(hotcell.DaemonUnavailable, server.url, token=TOKEN).endswith("; no ca_file was given")
+    said = says(hotcell.DaemonUnavailable, encrypted, ca_file=server.ca_file, token=TOKEN)
+    assert said.startswith(f"connect to hotcelld at {encrypted}: it does not ") and said.endswith(f"without encryption its address is {plain}")
+    said = says(hotcell.DaemonLost, server.url.replace("https", "http"), token=TOKEN)
+    assert said.startswith(server.url.replace("https", "http") + ": ") and said.endswith(f": if that server encrypts, its address is {server.url}")
+    assert says(hotcell.AuthProblem, plain) == f"{plain} wants a valid token, and none was sent: give token=..., or set HOTCELL_TOKEN"
+    assert says(hotcell.AuthProblem, plain, token="x" * 20) == f"{plain} wants a valid token, and that of token=... is none"
+    monkeypatch.setenv("HOTCELL_TOKEN", "y" * 20)
+    assert says(hotcell.AuthProblem, server.url, ca_file=server.ca_file) == f"{server.url} wants a valid token, and that of $HOTCELL_TOKEN is none"
+
+
 @pytest.mark.parametrize("url", ["https://", "https://h:0", "https://h:70000", "https://u:p@h", "https://h/a?b", "https://h/a b", "https://h/../x", "ftp://h:1",
                                  "http://h", "https://h/a//b", "https://h#x"])
 def test_what_is_no_address(url):

@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import traceback
 import warnings
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from runners import PACKAGE, fresh, run  # noqa: F401
 
 import hotcell
-from hotcell.adapters import RunPython, notebook
+from hotcell.adapters import RunPython, frames, notebook
 from hotcell.adapters import allow as registry
 from hotcell.adapters.allow import allow
 
@@ -31,6 +32,13 @@ module_level = "of this test module"
 ])
 def test_the_last_expression_is_the_value(code, value):
     assert run(code) == value
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_hints_are_in_the_words_of_the_caller(session):
+    with pytest.raises(MemoryError) as caught:
+        run("x = [0] * 10**11", session=session)
+    assert '"limits": {"memory": ...} in a policy' in caught.value.__notes__[0]
 
 
 def test_values_of_the_namespace_go_in():
@@ -51,6 +59,12 @@ def test_the_namespace_is_the_callers():
     assert notebook.find_var("module_level") == module_level
     with pytest.raises(KeyError):
         notebook.find_var("nowhere at all")
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_a_wrong_policy_is_named_as_the_argument(session):
+    with pytest.raises(hotcell.PolicyError, match="^policy: there is no policy 'nope'"):
+        run("1", policy="nope", session=session)
 
 
 def test_an_empty_namespace_is_clean():
@@ -129,6 +143,44 @@ def test_sources_are_kept_for_tracebacks():
     names = {notebook.srcfn(f"x = {n}") for n in range(25)}
     assert names == {f"<pyrun_{n}>" for n in range(10)}
     assert all(linecache.getline(name, 1).startswith("x = ") for name in names)
+
+
+CODE = "def f(x):\n    return 1 / x\n\nprint('é'); f(0)"
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_the_raised_exception_has_frames_of_the_code(session):
+    """S3.7: what the caller prints, and a debugger walks, ends in the lines of the code."""
+    with contextlib.closing(RunPython(g={}, tree="base", session=session)) as runner:
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError) as caught:
+                asyncio.run(runner(CODE))
+            *_, outer, inner = traceback.extract_tb(caught.value.__traceback__)
+            assert (outer.name, outer.lineno, outer.line, inner.name, inner.lineno, inner.line) == \
+                ("<module>", 4, "print('é'); f(0)", "f", 2, "return 1 / x")
+            assert outer.filename == inner.filename and outer.filename.startswith("<pyrun_")
+            told = "".join(traceback.format_exception(type(caught.value), caught.value, caught.value.__traceback__))
+            if sys.version_info[:2] == (3, 11):
+                assert told.endswith(caught.value.cell_traceback.partition("\n")[2])  # with the same carets
+        for code, line in (("x = 1\nimport socket", "import socket"), ("import sqlite3\nsqlite3.connect('/etc/x.db')", "sqlite3.connect('/etc/x.db')")):
+            with pytest.raises(PermissionError) as caught:  # S3.30: sqlite3's audit event is refused with this exception
+                asyncio.run(runner(code))
+            assert traceback.extract_tb(caught.value.__traceback__)[-1].line == line
+        with pytest.raises(SyntaxError, match="never closed") as caught:
+            asyncio.run(runner("x = 1\ny = ("))
+        assert (caught.value.lineno, caught.value.offset, caught.value.text) == (2, 5, "y = (\n") and caught.value.filename.startswith("<pyrun_")
+
+
+def test_claims_about_frames_do_no_harm():
+    """The traceback comes from the cell, where a hostile program has written it."""
+    assert frames.traceback_of("") is None and frames.traceback_of("  File \"/etc/passwd\", line 1, in f\n    root\n") is None
+    for line, name in ((0, "f"), (999999, "f"), (1, "a b\x00"), (1, "__import__('os')"), (1, "\ud800")):
+        text = f'  File "<pyrun_7>", line {line}, in {name}\n    x\n    ' + "^" * 500 + "\n"
+        found = frames.traceback_of(text * 2000)
+        count = 0
+        while found is not None:
+            count, found = count + 1, found.tb_next
+        assert count == frames.MOST_FRAMES, (line, name)
 
 
 @pytest.mark.parametrize("session", [False, True])
@@ -309,8 +361,20 @@ def test_command_line(tmp_path):
     done = python("-", stdin="x = 1")
     assert (done.returncode, done.stdout) == (0, "")
     done = python(stdin="1/0")
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "Error: division by zero\n")
-    assert python("missing.py").returncode == 1
+    assert (done.returncode, done.stdout) == (1, "") and 'File "<pyrun_0>", line 1, in <module>' in done.stderr
+    assert done.stderr.startswith("Traceback") and done.stderr.endswith("\nZeroDivisionError: division by zero\n")
+    for code, place, last in (("x = 1\nimport socket", "line 2\n    import socket", "PermissionError: Import of 'socket' is not allowed"),
+                              ("x = (", "line 1\n    x = (", "SyntaxError: '(' was never closed"),
+                              ("class Own(Exception): pass\nraise Own('why')", "line 2, in <module>", "Own: why")):
+        done = python(stdin=code)
+        assert (done.returncode, done.stdout) == (1, "") and place in done.stderr and f"\n{last}" in done.stderr
+        assert done.stderr.count(last) == 1, done.stderr
+    done = python("missing.py")
+    assert (done.returncode, done.stderr) == (1, "hotcell-pyrun: missing.py: No such file or directory\n")
+    done = python("--help")
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("usage: hotcell-pyrun [PATH|-]\n\nAn exception")
+    for wrong in ["--unknown"], ["a", "b"]:
+        assert (python(*wrong).returncode, python(*wrong).stderr) == (64, "usage: hotcell-pyrun [PATH|-]\n")
 
 
 # ---- the user's file ----

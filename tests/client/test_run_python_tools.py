@@ -23,6 +23,25 @@ from hotcell.adapters.allow import AllowChecked, AllowPolicy, OpenWritePolicy, P
 
 # ---- tools ----
 
+@pytest.mark.parametrize("session", [False, True])
+def test_own_modules_of_the_caller_can_be_imported_as_far_as_they_are_allowed(tmp_path, monkeypatch, session):
+    """S3.14: a module that the caller has imported is there for the code; its functions run in the caller's process."""
+    (tmp_path / "own_of_caller.py").write_text("import os\nVALUE = 42\ndef fn(x): return [x, os.getpid()]\ndef other(): return 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="No module named 'own_of_caller'") as caught:
+        run("import own_of_caller", session=session)
+    assert caught.value.__notes__ == ["hint: own_of_caller is a module of the caller's, of which the cell has none: import it there, and allow "
+                                      'what the code may call, as in allow({own_of_caller: ["NAME"]}).']
+    import own_of_caller
+    allow({own_of_caller: ["fn"]})
+    for code in "import own_of_caller\nown_of_caller.fn(2)", "from own_of_caller import fn\nfn(2)", "import own_of_caller as o\no.fn(2)":
+        assert run(code, session=session) == [2, os.getpid()]
+    for name in "other()", "os", "VALUE":
+        with pytest.raises(PermissionError, match="is not allowed"):
+            run(f"import own_of_caller\nown_of_caller.{name}", session=session)
+    del sys.modules["own_of_caller"]
+
+
 def test_a_tool_is_called_in_the_callers_process(tmp_path):
     def greet(name, *more, loud=False):
         """Say hello."""
@@ -235,6 +254,11 @@ def test_what_the_code_has_made_can_be_changed_and_what_it_was_given_cannot(sess
             with pytest.raises(PermissionError, match="may not be changed in place"):
                 asyncio.run(runner(code))
         assert list(g["df"].a) == [1, 2] and list(g["arr"]) == [0, 1, 2]
+        for code, hint in (("df['a'] = 1", "df.assign()"), ("arr[0] = 1", "x.copy()"), ("import os\nos.environ['A'] = 'b'", 'os.environ.update(NAME="value")')):
+            with pytest.raises(PermissionError) as caught:
+                asyncio.run(runner(code))
+            assert hint in caught.value.__notes__[0]
+        assert asyncio.run(runner("import os\nos.environ.update(A='b')\nos.environ['A']")) == "b"  # as the hint says
 
 
 def test_the_docstring_tells_of_functions_of_owners():

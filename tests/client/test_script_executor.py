@@ -35,6 +35,11 @@ def execute(make):
     return run
 
 
+def test_hints_are_in_the_words_of_the_executor(scientific, execute):
+    outcome = execute("x = pd.read_csv('http://localhost/x')")
+    assert "\nhint: Network is off in this policy; pass data with the argument data.\n" in outcome["error"]
+
+
 def test_configuration(tmp_path):
     executor = ScriptExecutor(ScriptConfig(OUTPUT_DIR=tmp_path))
     assert executor.sandbox_dir == tmp_path / "sandbox" and executor.timeout == 60

@@ -2,6 +2,8 @@
 hostile program sends instead."""
 
 import base64
+import collections
+import enum
 import io
 import json
 import subprocess
@@ -75,6 +77,58 @@ def test_every_type_goes_in(run, made):
         assert line == json.dumps(describe(value)), name
 
 
+def test_every_type_goes_in_as_a_variable(run, made):
+    table, describe = made
+    every = {**table["scalars"], **table["arrays"], "all frames": table["frames"]}
+    del every["numpy scalars"], every["numpy scalar"]  # of these, numbers become numbers of Python
+    names = {f"v{number}": value for number, value in enumerate(every.values())}
+    result = run(f"{samples.source()}\nimport json, os\nfor name in {list(names)}: print(json.dumps(describe(globals()[name])))\n"
+                 "print(os.listdir())", vars=names)
+    assert result.ok, (result.reason, result.stderr.text, result.error)
+    *lines, listed = result.text.splitlines()
+    for (name, value), line in zip(every.items(), lines):
+        assert line == json.dumps(describe(value)), name
+    assert "hcvalue" not in listed and result.warnings == ()
+
+
+def test_variables_need_no_library(base_tree):
+    """Plain types of Python, mixed with JSON; numbers of numpy and subclasses of plain types become these."""
+    given = {"amount": Decimal("1.10"), "pair": (1, [{2, 3}]), "plain": {"a": [1, None]}, "odd": [1.0, float("inf")], "raw": b"a\0",
+             "order": collections.OrderedDict(a=1), "huge": 2**200, "keys": {1: "a"}, "dollar": {"$tuple": 1}, "null": "a\0b"}
+    result = hotcell.run(f"({', '.join(given)})", tree="base", vars=given, inputs={})
+    assert result.ok and result.value == tuple(given.values()), (result.reason, result.warnings)
+    np = cells.need_module("numpy")
+    assert hotcell.run("(a, b, type(b[0]) is int)", tree="base", vars={"a": np.float64(1.5), "b": [np.int8(3), (1,)]}).value == (1.5, [3, (1,)], True)
+
+
+def test_what_neither_vars_nor_inputs_take_is_said_once(base_tree):
+    class Colour(enum.Enum):
+        RED = 1
+    circle = [1]
+    circle.append(circle)
+    for value, text in ((object(), "object is not carried: convert it first, such as to str"), (Colour.RED, "give its value or its name"),
+                        (circle, "it contains itself"), ([{1: print}], "builtin_function_or_method is not carried")):
+        for argument in "vars", "inputs":
+            with pytest.raises(hotcell.InputError) as caught:
+                hotcell.run("1", tree="base", **{argument: {"x": value}})
+            assert str(caught.value).startswith(f"{argument}: x: ") and text in str(caught.value)
+            assert "vars=" not in str(caught.value) and "inputs=" not in str(caught.value) or value is circle
+    with pytest.raises(hotcell.InputError, match="inputs: x: .* got set: give it with vars=$"):
+        hotcell.run("1", tree="base", inputs={"x": {1}})
+    with pytest.raises(hotcell.InputError, match="vars: x: it has more bytes than .*: give it as a file with inputs=$"):
+        hotcell.run("1", tree="base", vars={"x": bytes(70 << 20)})
+    with pytest.raises(hotcell.InputError, match="vars: more than 64 .*: put several into one dict$"):
+        hotcell.run("1", tree="base", vars={f"x{number}": {number} for number in range(65)})
+    with pytest.raises(hotcell.InputError, match="vars: 'x': the name is given twice among inputs and vars"):
+        hotcell.run("1", tree="base", vars={"x": {1}}, inputs={"x": "f"})
+
+
+def test_a_malformed_value_rejects_the_job(base_tree):
+    Path("a.hcvalue").write_text('{"$no": 1}')
+    result = hotcell.run("1", tree="base", inputs={"a": "a.hcvalue"})
+    assert result.status == "rejected" and "Could not load value a from /input/a.hcvalue: " in result.rejection.message
+
+
 def test_every_type_comes_back(run, made):
     table, describe = made
     result = run(samples.source() + "scalars, arrays, frames, others = samples.values()\n(scalars, arrays)",
@@ -108,6 +162,11 @@ def test_what_is_too_large_is_said(scientific):
     assert result.value == list(range(120_000)) and result.warnings == ("guest: The text of the value was cut: it is too long.",)
     result = hotcell.run("tuple(range(300_000))", tree="base")
     assert type(result.value) is hotcell.Repr and any(TAGGED in line and "too large" in line for line in result.warnings)
+    result = hotcell.run("x = list(range(500_000))\nx", tree="base", limits={"value": "64K"}, returns=["x"])
+    assert [line for line in result.warnings if "application/json" in line] == [
+        "guest: The value as application/json was left out: it is too large: limits.value is 64K. "
+        "A variable comes back whole with returns=[\"NAME\"]."]
+    assert result.returned["x"] == list(range(500_000))
     result = hotcell.run("import matplotlib.pyplot as plt\nfor i in range(30): plt.figure()", **BOUNDS)
     assert len(result.figures) == 20 and any(line.startswith("guest: 10 of 30") for line in result.warnings)
 
@@ -124,6 +183,30 @@ def test_what_cannot_be_carried_is_refused_by_its_name(scientific):
         assert text in str(caught.value)
     result = hotcell.run("import pandas as pd\nf = pd.DataFrame({'a': [1], 'b': [object()]})\nx = object()", returns=["f", "x"], **BOUNDS)
     assert "column 'b' (dtype object): object is not carried" in result.returned.why("f") and "object" in result.returned.why("x")
+
+
+@pytest.mark.parametrize(("code", "text"), [
+    ("import pandas as pd; pd.DataFrame({'a': [1], 'b': [object()]})", "column 'b' (dtype object): object is not carried: convert it first"),
+    ("import pandas as pd; pd.Series([object()])", "series (dtype object): object is not carried"),
+    ("import numpy as np; np.ma.array([1])", "numpy.ma.core.MaskedArray is not carried: convert it first, with filled()"),
+    ("import numpy as np; np.matrix([1])", "numpy.matrix is not carried: convert it first, with numpy.asarray"),
+])
+def test_data_that_comes_back_as_text_is_warned_of(scientific, code, text):
+    result = hotcell.run(code, **BOUNDS)
+    assert type(result.value) is hotcell.Repr
+    warning, = result.warnings
+    assert warning.startswith("guest: The value is here as text alone: ") and text in warning
+
+
+def test_a_value_that_contains_itself_is_called_that(base_tree):
+    for code in "x = [1]\nx.append(x)\nx", "x = {}\nx[1] = (2, [x])\nx":
+        result = hotcell.run(code, tree="base", returns=["x"])
+        assert result.warnings == ("guest: The value is here as text alone: it contains itself",)
+        assert "it contains itself" in result.returned.why("x")
+    result = hotcell.run("x = []\nfor _ in range(60): x = [x, x]\nx", tree="base", returns=["x"])
+    assert "it has more than 48 levels" in result.warnings[0] and "levels" in result.returned.why("x")
+    result = hotcell.run("results = {}\nresults['a'] = [results]", tree="base", returns=["results"])
+    assert "it contains itself" in result.returned.why("results")
 
 
 def test_a_secret_in_a_value_is_redacted():

@@ -1,4 +1,4 @@
-"""The tables that choose tests (conftest.py, slow.txt, sanitized) name files and tests that exist."""
+"""The tables that choose tests (conftest.py, slow.txt, rows.txt, sanitized) name files and tests that exist."""
 
 import ast
 import collections
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import conftest
 import pytest
+import rows
 import slow
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -30,6 +31,14 @@ def test_files_of_a_table_exist(table):
 def test_slow_tests_exist():
     there = {f"{path.stem}::{function}" for path in FILES for function in functions(path)}
     assert slow.listed() - there == set()
+
+
+def test_each_row_of_the_older_systems_has_a_test_that_exists():
+    there = {f"{path.stem}::{function}" for path in FILES for function in functions(path)}
+    table = rows.tests_by_row()
+    assert list(table) == [f"S{system}.{number}" for system, count in enumerate((32, 37, 23, 41)) for number in range(1, count + 1)]
+    assert {row: tests for row, tests in table.items() if not tests} == {}
+    assert {test for tests in table.values() for test in tests} - there == set()
 
 
 def test_tests_of_sanitized_cells_exist():

@@ -224,6 +224,21 @@ def test_texts_that_libraries_run_for_the_program_are_its_own(base_tree, code):
     assert run(code, policy).stdout == "ImportError: Importing 'shutil' is not allowed.\n"
 
 
+@pytest.mark.parametrize("lines", [
+    "importlib.machinery.SourceFileLoader",
+    "type('ExtensionFileLoader', (importlib.machinery.SourceFileLoader,), {})",
+])
+def test_texts_of_other_loaders_than_that_of_extensions_are_the_programs(base_tree, lines):
+    """A text that an extension runs while it is loaded is the library's; no text of the program's may look like one."""
+    code = f"""import importlib.machinery, types
+class Loader({lines}):
+    def get_code(self, name): return compile(hide("import shutil"), "<string>", "exec")
+tell(lambda: Loader("x", "/output/x.py").exec_module(types.ModuleType("x")))
+"""
+    policy = {"imports": {**DENIED["imports"], "deny": ["shutil"]}}
+    assert run(code, policy).stdout == "ImportError: Importing 'shutil' is not allowed.\n"
+
+
 def test_calls_that_look_like_the_interpreters_own_give_nothing_away(base_tree):
     """C code imports with an empty list of names, for its own use; a program that does so got any module."""
     result = run("""

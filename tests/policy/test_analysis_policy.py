@@ -61,6 +61,13 @@ def test_from_a_package_whose_top_is_listed():
     assert (result.manifest["status"], result.stdout) == ("ok", "pandas.io.json\n"), result
 
 
+@pytest.mark.parametrize("statement", ["from pandas.io import json", "import pandas", "from scipy import stats", "import statsmodels.api"])
+def test_libraries_are_loaded_without_noise(scientific, statement):
+    """S0.7: while they are loaded, modules of Cython run a text that asks the module "inspect" something."""
+    result = run(statement + "\nprint(1)", tree="scientific")
+    assert (result.stdout, result.stderr) == ("1\n", "")
+
+
 @pytest.mark.parametrize("statement, named", [
     ("from os import path", "os"), ("from os.path import join", "os.path"), ("from urllib.request import urlopen",
                                                                             "urllib.request")])

@@ -146,13 +146,13 @@ def test_broken_data_rejects_the_job(scientific, here, name, content, kind):
 
 @pytest.mark.parametrize("name, content, read", [
     ("a.jsonl", b'{"a": 1}\n{"a": \n', "open(data).read()"), ("a.json", b"not json", "open(data).read()"),
-    ("a.json", b'{"a": 1}\n{"a": 2}\n', "pd.read_json(data, lines=True)"), ("a.csv", b"", "the file is empty"),
+    ("a.json", b'{"a": 1}\n{"a": 2}\n', "pd.read_json(data, lines=True)"), ("a.csv", b"", ""), ("a.csv", b"\n\n", ""),
     ("a.csv", b"a,b\n1,2\n3,4,5,6\n", 'pd.read_csv(data, on_bad_lines="skip")'),
     ("a.csv", "stadt,n\nKöln,1\n".encode("latin-1"), 'pd.read_csv(data, encoding="latin-1")'),
     ("a.csv", "stadt;n\nKöln;1\n".encode("latin-1"), "pd.read_csv(data, encoding=\"latin-1\", sep=';')"),
     ("a.csv", "stadt,n\nKöln,1\n".encode("utf-16"), 'pd.read_csv(data, encoding="utf-16")'),
     ("a.csv", b"a;b\n1,5;2\n1,5,7;3\n", "pd.read_csv(data, sep=';')"),
-], ids=range(9))
+], ids=range(10))
 def test_tables_that_pandas_cannot_read_are_paths(scientific, here, name, content, read):
     (here / name).write_bytes(content)
     code = f"import pandas as pd\nx = {read}\n" if "(" in read else ""
@@ -161,6 +161,10 @@ def test_tables_that_pandas_cannot_read_are_paths(scientific, here, name, conten
     path = f"/input/data.{name.partition('.')[2]}"
     assert result.stdout == f"{path} str\n"
     warning, = result.manifest["warnings"]
+    if not read:
+        assert warning == f"guest: data is the path of the file, as {path} is empty: it has no columns, and no rows."
+        assert "has no names of columns" in cells.run("import pandas as pd\npd.read_csv(data)", "--input", f"data={here / name}", *MEMORY, tree=scientific).stderr
+        return
     assert warning.startswith(f"guest: data is the path of the file, as pandas cannot read {path} as it is: "), warning
     assert warning.endswith(f"To read it: {read}"), warning
     assert result.stderr == f"hotcell: {warning}\n"

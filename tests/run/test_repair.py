@@ -160,9 +160,27 @@ def test_advice_that_never_ends_ends_with_the_job(scientific):
     assert result.manifest["status"] in ("error", "timeout")
 
 
+OWN = "open('mine.py', 'w').write('VALUE = 7')\nimport mine\nprint(mine.VALUE)"
+
+
+def test_modules_in_the_working_directory_are_told_of(base_tree):
+    result = cells.run(OWN)
+    assert result.stderr.endswith("hint: mine.py is in the working directory, from which nothing is imported by itself: "
+                                  "import sys; sys.path.append('.') comes before the import.\n")
+    assert cells.run(f"import sys; sys.path.append('.')\n{OWN}").stdout == "7\n"  # as it says
+    assert "package is in the working directory" in cells.run("import os\nos.mkdir('package')\nimport package.x").stderr
+    assert "is not installed" in cells.run("open('mine.txt', 'w')\nimport mine").stderr
+    guarded = {"extends": "notebook", "tree": "base"}
+    for code in OWN, f"import sys\nsys.path.append('.')\n{OWN}":
+        result = cells.run(code, policy=guarded)
+        assert result.manifest["status"] == "error" and "program" in result.stderr.rpartition("hint: ")[2], result
+    assert 'this policy imports nothing from there (code.writes is "guarded")' in cells.run(OWN, policy=guarded).stderr
+
+
 # ---- words ----
 
-SAYS = {"cli": "--input.", "python": "inputs={...}.", "http": '"inputs".', "mcp": 'the argument "files".'}
+SAYS = {"cli": "--input.", "python": "inputs={...}.", "http": '"inputs".', "mcp": 'the argument "files".', "charts": "set_variable().",
+        "scripts": "the argument data.", "runpython": "a variable of the caller.", "runner": '"df_paths".'}
 
 
 @pytest.mark.parametrize("interface", SAYS)
@@ -185,10 +203,10 @@ def test_python_speaks_python(base_tree):
 
 def test_there_are_no_other_interfaces(base_tree):
     done = cells.hotcell("run", "--interface", "soap", "-", input="1", stdin=None)
-    assert done.returncode == 64 and "expected cli, python, http or mcp, got 'soap'" in done.stderr
+    assert done.returncode == 64 and "expected cli, python, http, mcp, charts, scripts, runpython or runner, got 'soap'" in done.stderr
     spec = json.dumps({"code": "1", "interface": "soap"})
     done = cells.hotcell("run", "--spec", "-", input=spec, stdin=None)
-    assert done.returncode == 65 and "interface: expected cli, python, http or mcp, got 'soap'" in done.stderr
+    assert done.returncode == 65 and "interface: expected cli, python, http, mcp, charts, scripts, runpython or runner, got 'soap'" in done.stderr
 
 
 # ---- programs that are repaired ----

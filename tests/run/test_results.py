@@ -223,7 +223,7 @@ def test_large_json_becomes_a_file(base_tree):
 
 @pytest.mark.parametrize("code, said", [
     ("import math; v = math", "module is not JSON"), ("v = print", "builtin_function_or_method is not JSON"),
-    ("v = []\nv.append(v)", "nested more than 40 levels"), ("v = list(range(10**6))", "more than 100000 values"),
+    ("v = []\nv.append(v)", "NotJson: it contains itself"), ("v = list(range(10**6))", "more than 100000 values"),
     ("class V(list):\n    def __iter__(self): raise SystemExit(3)\nv = V([1])", "SystemExit"),
     ("class M(type):\n    def __getattribute__(cls, name): raise KeyboardInterrupt\nclass V(metaclass=M): pass\nv = V()", "JSON"),
 ])
@@ -322,7 +322,8 @@ def test_forms_that_are_too_large_are_left_out(base_tree):
                           "    def _repr_png_(self): return bytes(10**7)\n    def _repr_json_(self): return [0] * 10**7\n"
                           "    def _repr_latex_(self): return 'fits'\n    def __repr__(self): return 'V!'\nV()")
     assert got == {"text/plain": "V!", "text/latex": "fits"}
-    assert sorted(warnings) == [f"The value as {mime} was left out: it is too large."
+    assert sorted(warnings) == [f"The value as {mime} was left out: it is too large: limits.value is 1M. "
+                                "A variable comes back whole with --return NAME."
                                 for mime in ("application/json", "image/png", "text/html")]
 
 

@@ -141,8 +141,10 @@ int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
     if (policy->output_mode != HC_OUTPUT_CAPPED || l->run->job->check_only)
         return 0;
     for (size_t i = 0; i < l->plan.input_count; i++) {
-        const char *given = l->run->job->inputs[i].place, *place = given ? given : l->m->inputs[i].file;
-        if (is_free(place, policy) && copy_input(l, &l->plan.inputs[i], place, &room, err) < 0)
+        const struct hc_input *in = &l->run->job->inputs[i];
+        const char *place = in->place ? in->place : l->m->inputs[i].file;
+        bool is_file = in->format != HC_INPUT_VALUE; /* else it is a variable alone */
+        if (is_file && is_free(place, policy) && copy_input(l, &l->plan.inputs[i], place, &room, err) < 0)
             return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
     }
     return 0;

@@ -735,10 +735,11 @@ static int place_input(struct hc_session *s, cJSON *input, struct hc_error *err)
     struct request r = {.s = s, .path = name, .dir = -1, .total = -1};
     struct stat st;
     char path[PATH_MAX];
+    const char *format = hc_json_text_or(input, "format", "");
     if (*hc_json_text(input, "path")) /* it is there already */
         return 0;
-    if (!hc_launch_is_name(name, &s->policy))
-        return 1;
+    if (strcmp(format, hc_input_format_name(HC_INPUT_VALUE)) == 0 || !hc_launch_is_name(name, &s->policy))
+        return 1; /* a value is a variable alone */
     int rc =
         take_content(&r, text ? text : hc_json_member(file, "data"), err) < 0 ? -1 : check_room(&r, 0, err);
     if (rc == 0)

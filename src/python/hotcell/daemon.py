@@ -15,7 +15,7 @@ from .errors import DaemonLost, DaemonUnavailable, HotcellError, JobError, NotFo
 from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, result_from_manifest
-from .staging import Code, Large, contents, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
+from .staging import Code, Large, contents, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Toolbox, Tools, failure_of, tools_by_name
 from .uploads import Body, forgotten, settled
@@ -49,20 +49,21 @@ ABOUT = """A client of hotcelld, the daemon that runs jobs of its tenants in cel
 # ---- bodies of requests ----
 
 def spec_of(code: Optional[str], *, policy: Any = None, tree: Optional["PathLike"] = None,
-            inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None, args: Optional[Sequence[str]] = None,
-            env: Optional[Mapping[str, str]] = None, limits: Optional[Mapping[str, "Amount"]] = None,
+            inputs: Optional[Mapping[str, Any]] = None, vars: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
+            args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, limits: Optional[Mapping[str, "Amount"]] = None,
             timeout: Optional["Amount"] = None, memory: Optional["Amount"] = None, returns: Optional[Sequence[str]] = None,
             persist_code: bool = False, interface: str = "python", tools: Optional[Toolbox] = None,
             volumes: Optional[Mapping[str, "PathLike"]] = None, **plain: Any) -> Union[bytes, Body]:
     """The body of a request: a spec as JSON, with the contents of its inputs, unless they are large. `plain` are arguments of hotcell.run that are
     members of a spec as they are."""
     large: Large = {}
+    variables, files = split_vars(vars, inputs)
     if policy is not None and (not isinstance(policy, str) or "/" in policy):
         raise UsageError("policy: a daemon has its policies by their names", 64)
     spec = {
         **plain, **({} if code is None else program_of(code)), "policy": policy, "tree": None if tree is None else path_of(tree, "tree"),
         "tools": {name: tool.described() for name, tool in (tools or {}).items()} or None,
-        "persist_code": persist_code or None, "interface": interface, "inputs": contents(inputs, large) or None,
+        "persist_code": persist_code or None, "interface": interface, "inputs": contents(files, large) or None, "vars": variables or None,
         "limits": limits_of(limits, timeout=timeout, memory=memory) or None,
         "return": returns_of(returns) or None,
         "volumes": [{"name": name, "place": path_of(place, "volumes")} for name, place in mapping_of(volumes, "volumes").items()] or None,

@@ -46,11 +46,13 @@ def unexpected(method: str, name: str, known: Iterable[str], advice: str = "") -
 def named(function: F) -> F:
     """A decorator: the exception for an argument that the function does not take names the nearest one that it takes."""
     known = tuple(name for name in inspect.signature(function).parameters if name != "self")
+    elsewhere = {"volumes": "volumes are of the tenants of hotcelld: give it to Daemon.run or Daemon.session; a cell on this host has directories "
+                            "of the host, with dirs=[...]"}
 
     def check(names: Iterable[str]) -> None:
         for name in names:
             if name not in known:
-                raise unexpected(function.__qualname__.replace(".__init__", ""), name, known)
+                raise unexpected(function.__qualname__.replace(".__init__", ""), name, known, elsewhere.get(name, ""))
 
     @functools.wraps(function)
     def call(*values: Any, **arguments: Any) -> Any:
@@ -65,8 +67,14 @@ def named(function: F) -> F:
 
 
 def without_place(message: str) -> str:
-    """The message without its line and column, if these are places in JSON that this package itself has written."""
-    return re.sub(r"^(?:standard input|request|run):[0-9]+:[0-9]+: ", "", message)
+    """The message without what this package itself has written: a line and column in its JSON, a temporary file of a policy, an option
+    of the command line; with the argument's name instead."""
+    message = re.sub(r"^(?:standard input|request|run):[0-9]+:[0-9]+: ", "", message)
+    policy = re.match(r"/[^\n]*/hotcell-[^/\n]+/policy\.json:[0-9]+:[0-9]+: ", message)
+    if policy:
+        rest = re.sub(r"^extends '([^'\n]*)': (?=there is no policy '\1')", "", message[policy.end():])
+        message = rest if rest.startswith("limits.") else f"policy: {rest}"
+    return re.sub(r"^--(env|label|dir)\b(?=: )", lambda found: {"label": "labels", "dir": "dirs"}.get(found[1], found[1]), message)
 
 
 class HotcellError(Exception):

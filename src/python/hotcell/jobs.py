@@ -16,7 +16,7 @@ from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed,
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
 from .listening import Listener, Live, atell, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
-from .staging import Code, Directory, Staging, code_of, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
+from .staging import Code, Directory, Staging, code_of, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Toolbox, Tools, tools_by_name
 from .wire import Flow, aresult_of, find_place, result_of
@@ -53,7 +53,8 @@ def run(code: Code, *, policy: Optional[Policy] = None, tree: Optional[PathLike]
     policy      name, path, or a policy as a dict; None: the policy "default"
     tree        name or path of the root file system, "scientific+geo" with the layer geo; None: the policy's tree
     inputs      name: path of a file, pandas DataFrame, Series or Index, or numpy array; a variable of that name
-    vars        name: JSON value; the program gets a variable of that name
+    vars        name: value; the program gets a variable of that name. Values are JSON, or of another type that hotcell-python(3)
+                names in VALUES, such as Decimal, set or datetime, and come as themselves
     input       standard input of the program, as text or bytes; None: it is at its end from the start
     args        arguments of the program, sys.argv[1:]
     env         environment variables of the program, beside the policy's
@@ -71,7 +72,7 @@ def run(code: Code, *, policy: Optional[Policy] = None, tree: Optional[PathLike]
     tools       callables that the program may call as tools.NAME(...): a list, or name: callable; a Tool has limits
     outlive     True: the job goes on if this process is killed; otherwise it is ended
     check       True: raise JobError unless the job ends well
-    interface   whose words hints for the program's writer are in: python, cli, http, or mcp
+    interface   whose words hints for the program's writer are in: python, cli, http, mcp, or those of an adapter
     on_event    a function or coroutine function that is called with each event as it comes: what the program prints, figures
                 as they are made, the manifest; dicts as of hotcelld(8). The program waits while it runs. An exception that it
                 raises ends the job
@@ -242,7 +243,7 @@ class _Job:
         self.command += ["--tool-fd", str(self._server.theirs)]
         return (self._server.theirs,)
 
-    def _spec(self, code: Code, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]],
+    def _spec(self, code: Code, policy: Optional[Policy], inputs: Optional[Mapping[str, Any]], vars: Optional[Mapping[str, Any]],
               output_dir: Optional[PathLike], limits: Optional[Mapping[str, Amount]],
               timeout: Optional[Amount], memory: Optional[Amount], returns: Optional[Sequence[str]],
               persist_code: bool, input: Union[None, str, bytes], args: Optional[Sequence[str]],
@@ -250,9 +251,10 @@ class _Job:
         spec = {name: os.fspath(value) if isinstance(value, os.PathLike) else value
                 for name, value in plain.items() if value is not None}
         spec.update(program_of(code))
+        variables, files = split_vars(vars, inputs)
         for name, value in (("policy", policy_argument(policy, self._staging)),
                             ("limits", limits_of(limits, timeout=timeout, memory=memory)),
-                            ("inputs", self._staging.inputs(inputs)), ("persist_code", persist_code),
+                            ("inputs", self._staging.inputs(files)), ("vars", variables), ("persist_code", persist_code),
                             ("return", returns_of(returns)), ("dirs", dirs_of(dirs)),
                             ("args", list_of(args, "args")), ("env", mapping_of(env, "env")),
                             ("output_dir", path_of(output_dir, "output_dir") if output_dir is not None else None)):

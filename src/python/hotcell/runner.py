@@ -14,6 +14,7 @@ Exit status: 0 the program ended well; 1 it failed; 2 it was refused before it r
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Tuple
@@ -41,14 +42,19 @@ def main(argv: Optional[List[str]] = None) -> int:
         print(f"hotcell-runner: {arguments[0]}: {_why(error)}", file=sys.stderr)
         return EX_DATA
     try:
-        ended = run_command([find_binary(), "run", "--warm=no", "--json", "--spec", "-"], text.encode("utf-8", "surrogatepass"))
+        ended = run_command([find_binary(), "run", "--warm=no", "--json", "--interface=runner", "--spec", "-"], text.encode("utf-8", "surrogatepass"))
     except HotcellError as error:
         print(f"hotcell-runner: {error}", file=sys.stderr)
         return EX_INTERNAL
     if not ended.stdout:
-        print(f"hotcell-runner: {ended.message}", file=sys.stderr)
+        print(f"hotcell-runner: {_of_file(ended.message, arguments[0], 'df_paths' in spec)}", file=sys.stderr)
         return ended.status if ended.status > 0 else EX_INTERNAL
     return show(json.loads(ended.stdout), spec)
+
+
+def _of_file(message: str, path: str, unchanged: bool) -> str:
+    """The message with the spec's path, and with the place there if the command had the spec as it is."""
+    return re.sub(r"^standard input(:[0-9]+:[0-9]+)", lambda place: path + (place[1] if unchanged else ""), message)
 
 
 def _stop(number: int, _frame: object) -> NoReturn:

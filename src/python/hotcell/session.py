@@ -21,7 +21,7 @@ from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, tell
 from .results import File, Result, hold, result_from_manifest
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance, place_steps
-from .staging import Code, Directory, Large, Staging, contents, contents_of_run, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, stdin_of, to_json
+from .staging import Code, Directory, Large, Staging, contents, contents_of_run, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .turns import Turn
@@ -109,6 +109,7 @@ class Session:
     hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
     """
 
+    _interface = "python"  # in whose words hints are
     _loop: Optional["asyncio.AbstractEventLoop"] = None  # event loop of an AsyncSession, in which coroutines among the tools run
 
     @named
@@ -137,7 +138,7 @@ class Session:
             undo.enter_context(self._staging)
             if self._temporary is not None:
                 undo.callback(self._temporary.close)
-            command = [find_binary(binary), "session", "--interface=python", *self._policy(policy, every, callables)]
+            command = [find_binary(binary), "session", f"--interface={self._interface}", *self._policy(policy, every, callables)]
             for name, value in plain.items():
                 command += [] if value is None else [name, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
             for name, path in self._staging.inputs(inputs).items():
@@ -591,8 +592,9 @@ def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Opti
     a run does not take."""
     for name in other:
         raise unexpected("run", name, RUN_ARGUMENTS, advice_for(name))
-    rest = {"vars": vars, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
-            "persist_code": persist_code, "inputs": contents(inputs) if placed is None else contents_of_run(inputs, placed), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
+    variables, files = split_vars(vars, inputs)
+    rest = {"vars": variables, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
+            "persist_code": persist_code, "inputs": contents(files) if placed is None else contents_of_run(files, placed), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
     given = {} if input is None else {"stdin": stdin_of(input)}
     return {**program_of(code), **given, **{name: value for name, value in rest.items() if value}}
 

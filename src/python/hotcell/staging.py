@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -11,9 +12,11 @@ import tempfile
 from collections import abc
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from .errors import InputError
+from .value_encoder import Inline
+from .value_tags import MOST_IN_FILE, NotCarried, TooLarge, is_data
 from .values import write_file
 
 Directory = Union[str, "os.PathLike[str]", Mapping[str, Union[str, "os.PathLike[str]"]]]  # its path, or members of a spec's "dirs"
@@ -109,31 +112,126 @@ def stdin_of(value: object) -> Union[None, str, Dict[str, str]]:
     raise InputError(f"input: expected str or bytes, got {type(value).__name__}")
 
 
-def to_json(value: object, what: str = "vars") -> str:
-    """Strict JSON; numpy's scalars become numbers. InputError for a value that JSON cannot hold, NaN included."""
+def to_json(value: object, what: str) -> str:
+    """Strict JSON; numpy's numbers become Python's. InputError for a value that JSON cannot hold, NaN included; `what` is the argument's name."""
     try:
-        return json.dumps(value, allow_nan=False, default=_scalar)
+        return json.dumps(value, allow_nan=False, default=_number)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{_variable(value) or what}: {error}") from error
+        raise InputError(f"{what}: {error}") from error
 
 
-def _variable(request: object) -> Optional[str]:
-    """The first variable of a request that JSON cannot hold, as "vars: NAME"; None if all are valid."""
-    inner = request.get("run", request) if isinstance(request, abc.Mapping) else None
-    named = inner.get("vars") if isinstance(inner, abc.Mapping) else None
-    for name, value in named.items() if isinstance(named, abc.Mapping) else ():
-        try:
-            json.dumps(value, allow_nan=False, default=_scalar)
-        except (TypeError, ValueError, RecursionError):
-            return f"vars: {name}"
-    return None
-
-
-def _scalar(value: object) -> object:
-    numpy = module("numpy")
-    if numpy is not None and isinstance(value, numpy.generic):
+def _number(value: Any) -> Any:
+    if _is_number(value):
         return value.item()
-    raise TypeError(f"{type(value).__name__} is no JSON value: give frames and arrays with inputs=")
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+SCALARS = frozenset((type(None), bool, int, float, str))
+PLAIN = (bool, int, float, str, list, tuple, dict)  # a subclass of one of these goes in as its base
+VALUE = "hcvalue"     # extension of a file that holds a value as JSON with tags; the cell's side is READERS of guest_data
+MOST_INPUTS = 64        # of a job, as in job/job.h
+MOST_INLINE = 64 << 20  # bytes of the arrays and bytes in a variable
+
+
+class _Carried:
+    """A variable's value that JSON cannot say, as JSON with tags: it goes into the cell as an input."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class _Variable(Inline):
+    """As Inline, for values of callers: numpy's numbers become Python's, and subclasses of PLAIN the class that they extend."""
+
+    most = MOST_IN_FILE
+
+    def __init__(self) -> None:
+        super().__init__(MOST_INLINE)
+        self.within_data = False  # of a frame or an array, whose objects stay what they are
+
+    def writer_of(self, value: Any, kind: type) -> Callable[[Any, Any, int], Any]:
+        """As of Encoder."""
+        try:
+            writer = super().writer_of(value, kind)
+            if _is_number(value):
+                return lambda to, each, depth: writer(to, each, depth) if to.within_data else to.encode(each.item(), depth)
+            return _data_writer(writer) if is_data(value) else writer
+        except NotCarried:
+            base = next((base for base in PLAIN if issubclass(kind, base)), None)
+            if base is None:
+                raise
+            return lambda to, each, depth: to.encode(_as_plain(each, base), depth)
+
+
+def _data_writer(writer: Callable[[Any, Any, int], Any]) -> Callable[[Any, Any, int], Any]:
+    def put(to: Any, value: Any, depth: int) -> Any:
+        outer, to.within_data = to.within_data, True
+        try:
+            return writer(to, value, depth)
+        finally:
+            to.within_data = outer
+    return put
+
+
+def _as_plain(value: Any, base: Any) -> Any:
+    """The value of a subclass of `base` as one of `base` itself, whatever methods the subclass has."""
+    if base is dict:
+        return dict(value.items())
+    return base(base.__iter__(value)) if base in (list, tuple) else getattr(base, f"__{base.__name__}__")(value)
+
+
+def _is_number(value: object) -> bool:
+    numpy = module("numpy")
+    return numpy is not None and isinstance(value, numpy.generic) and value.dtype.kind in "biufU" and type(value.item()) in SCALARS
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON says the value exactly, but for numbers such as nan, and texts that JSON of a job cannot hold."""
+    kind = type(value)
+    if kind is dict:
+        return all(type(key) is str for key in value) and _is_plain(list(value.values()))
+    if kind is list:
+        return set(map(type, value)) <= SCALARS or all(map(_is_plain, value))
+    return kind in SCALARS
+
+
+def _form(value: Any) -> Any:
+    """A variable's value as JSON, or _Carried if JSON cannot say it. NotCarried, TooLarge."""
+    with contextlib.suppress(ValueError, RecursionError):  # nan; a list in itself
+        if _is_plain(value):
+            text = json.dumps(value, allow_nan=False)
+            if "\\u0000" not in text and "\\ud" not in text:
+                return value
+    encoder = _Variable()
+    node = encoder.encode(value, 0)
+    return _Carried(json.dumps(node)) if encoder.tags else node
+
+
+def split_vars(variables: object, inputs: object) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """The arguments `vars` and `inputs` as the members of a spec that take their values: (variables that are JSON, inputs and all other
+    variables). InputError for a value that has no form, and a name that is in both."""
+    plain: Dict[str, Any] = {}
+    rest = dict(mapping_of(inputs, "inputs"))
+    for name, value in mapping_of(variables, "vars").items():
+        form = _variable(name, value)
+        if not isinstance(form, _Carried):
+            plain[name] = form
+        elif name in rest:
+            raise InputError(f"vars: {name!r}: the name is given twice among inputs and vars")
+        else:
+            rest[name] = form
+            if len(rest) > MOST_INPUTS:
+                raise InputError(f"vars: more than {MOST_INPUTS} inputs and variables that JSON cannot say: put several into one dict")
+    return plain, rest
+
+
+def _variable(name: Any, value: Any) -> Any:
+    try:
+        return _form(value)
+    except NotCarried as error:
+        raise InputError(f"vars: {name}: {error}") from error
+    except TooLarge as error:
+        raise InputError(f"vars: {name}: {error}: give it as a file with inputs=") from error
 
 
 def dirs_of(dirs: Any) -> List[Dict[str, str]]:
@@ -181,14 +279,23 @@ class Staging:
             return os.fspath(value)
         if not name.isidentifier():
             raise InputError(f"inputs: {name!r} is no Python identifier")
+        if isinstance(value, _Carried):
+            path = self.directory / f"{name}.{VALUE}"
+            path.write_text(value.text, encoding="ascii")
+            return str(path)
         if is_array(value) and type(value) is module("numpy").ndarray and not value.dtype.hasobject:
             path = self.directory / f"{name}.npy"
             module("numpy").save(path, value, allow_pickle=False)
             return str(path)
         if is_frame(value) or is_array(value) or is_column(value):
             return self._packed(name, value)
+        try:
+            _form(value)
+            advice = "give it with vars="
+        except (NotCarried, TooLarge) as error:
+            advice = str(error)
         raise InputError(f"inputs: {name}: expected a path, a pandas DataFrame, Series or Index, or a numpy array, got "
-                         f"{type(value).__name__}; give plain values with vars=")
+                         f"{type(value).__name__}: {advice}")
 
     def _packed(self, name: str, value: Any) -> str:
         path = self.directory / f"{name}.npz"

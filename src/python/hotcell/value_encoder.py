@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .value_arrays import json_array, put_array, put_scalar
 from .value_frames import put_frame, put_index, put_instant, put_interval, put_nothing, put_period, put_series
-from .value_tags import ADVICE, DEEPEST, MAX_INT, MOST, MOST_IN_FILE, NotCarried, TooLarge, base64_of, is_text, loaded_class, type_name
+from .value_tags import DEEPEST, MAX_INT, MOST, MOST_IN_FILE, NotCarried, TooLarge, advice_for, base64_of, is_text, loaded_class, too_deep, type_name
 from .value_times import put_datetime, put_time, seconds_of
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ class Encoder:
     def __init__(self) -> None:
         self.tags = False
         self.count = 0
+        self.whole: Any = None  # what encode was called with from outside
         self.writers: Dict[type, Any] = {}  # of types that were met, so that a column looks its type up once
 
     def put(self, array: Any) -> Any:
@@ -34,9 +35,11 @@ class Encoder:
         """The value as JSON. NotCarried, TooLarge."""
         self.count += 1
         if self.count > self.most:
-            raise TooLarge(f"more than {self.most} values")
+            raise TooLarge(f"it has more than {self.most} values")
+        if depth == 0:
+            self.whole = value
         if depth > DEEPEST:
-            raise TooLarge("nested too deeply")
+            raise too_deep(self.whole)
         kind = type(value)
         if value is None or kind is bool:
             return value
@@ -66,7 +69,7 @@ class Encoder:
     def items(self, values: Any, depth: int) -> List[Any]:
         """Each of the values as JSON."""
         if self.count + len(values) > self.most:
-            raise TooLarge(f"more than {self.most} values")
+            raise TooLarge(f"it has more than {self.most} values")
         return [self.encode(item, depth + 1) for item in values]
 
     def mapping(self, value: Dict[Any, Any], depth: int) -> Any:
@@ -83,7 +86,7 @@ class Inline(Encoder):
 
     def __init__(self, room: int) -> None:
         super().__init__()
-        self.room = room
+        self.room = self.limit = room
 
     def put(self, array: Any) -> Any:
         """The array as .npy in base64."""
@@ -92,7 +95,7 @@ class Inline(Encoder):
         import numpy
         self.room -= array.nbytes // 3 * 4 + 200
         if self.room < 0:
-            raise TooLarge("too many bytes")
+            raise TooLarge(f"it has more bytes than the {self.limit} that it may have", True)
         data = BytesIO()
         numpy.save(data, array, allow_pickle=False)
         return base64_of(data.getvalue())
@@ -145,7 +148,7 @@ def _writer_of(value: Any, kind: type) -> Callable[[Any, Any, int], Any]:
         base = loaded_class(module, name)
         if isinstance(base, type) and issubclass(kind, base) and kind.__module__.split(".")[0] == within:
             return writer
-    raise NotCarried(f"{type_name(kind)} is not carried: {ADVICE}")
+    raise NotCarried(f"{type_name(kind)} is not carried: {advice_for(kind)}")
 
 
 def put_sequence(name: str) -> Callable[[Any, Any, int], Any]:
@@ -170,7 +173,7 @@ def put_bytes(name: str) -> Callable[[Any, Any, int], Any]:
         if hasattr(to, "room"):
             to.room -= len(value) // 3 * 4
             if to.room < 0:
-                raise TooLarge("too many bytes")
+                raise TooLarge(f"it has more bytes than the {to.limit} that it may have", True)
         return to.tag(name, base64_of(value))
     return put
 

@@ -19,7 +19,13 @@ MOST_HEADER = 10000           # bytes of the header of a .npy file, as in numpy
 MAX_INT = (1 << 63) - 1
 PLAIN_KINDS = "biufcmM"       # kinds of numpy's dtypes that columns have
 MASKED = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64", "boolean")
+DATA = (("pandas", "DataFrame"), ("pandas", "Series"), ("pandas", "Index"), ("numpy", "ndarray"))
 ADVICE = "convert it first, such as to str"
+ADVICES = (  # instead of ADVICE, for a class and its subclasses; the first that fits counts
+    ("numpy", "matrix", "convert it first, with numpy.asarray"), ("numpy.ma", "MaskedArray", "convert it first, with filled()"),
+    ("numpy", "ndarray", "convert it first, with numpy.asarray"), ("pandas", "DataFrame", "convert it first, with pandas.DataFrame"),
+    ("pandas", "Series", "convert it first, with pandas.Series"), ("enum", "Enum", "give its value or its name"),
+)
 
 
 class NotCarried(TypeError):
@@ -27,7 +33,39 @@ class NotCarried(TypeError):
 
 
 class TooLarge(ValueError):
-    """A value with too many parts or bytes."""
+    """A value with too many parts or bytes. `bytes_only`: another limit in bytes would do."""
+
+    def __init__(self, text: str, bytes_only: bool = False) -> None:
+        super().__init__(text)
+        self.bytes_only = bytes_only
+
+
+def too_deep(value: Any) -> TooLarge:
+    """The error for a value, within another one, that is on too deep a level."""
+    return TooLarge("it contains itself" if contains_itself(value) else f"it has more than {DEEPEST} levels of nested values")
+
+
+def contains_itself(value: Any) -> bool:
+    """Whether a list, tuple or dict leads back to itself, as far as it is looked at."""
+    within, done, steps = set(), set(), [(value, False)]
+    while steps and len(done) < MOST:
+        item, left = steps.pop()
+        if left:
+            within.discard(id(item))
+            done.add(id(item))
+        elif id(item) in within:
+            return True
+        elif id(item) not in done and type(item) in (list, tuple, dict):
+            within.add(id(item))
+            steps.append((item, True))
+            steps += [(each, False) for each in (item.values() if type(item) is dict else item)]
+    return False
+
+
+def is_data(value: Any) -> bool:
+    """Whether it is a table or an array, of a library's class or a subclass: what callers want as itself."""
+    classes = [loaded_class(module, name) for module, name in DATA]
+    return isinstance(value, tuple(kind for kind in classes if isinstance(kind, type)))
 
 
 def is_text(text: str) -> bool:
@@ -43,6 +81,15 @@ def is_text(text: str) -> bool:
 def loaded_class(module: str, name: str) -> Any:
     """A class, None if the process has not imported its module: then no value is of this class."""
     return getattr(sys.modules.get(module), name, None)
+
+
+def advice_for(kind: type) -> str:
+    """What to do with a value of a class that is not carried."""
+    for module, name, advice in ADVICES:
+        base = loaded_class(module, name)
+        if isinstance(base, type) and issubclass(kind, base):
+            return advice
+    return ADVICE
 
 
 def type_name(kind: type) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from .value_arrays import array_of, array_of_text, json_array
 from .value_decoder import Decoder
 from .value_encoder import Inline, Letter, Packed
-from .value_tags import HEADER, MIME, NotCarried, TooLarge  # noqa: F401  NotCarried is for callers
+from .value_tags import HEADER, MIME, NotCarried, TooLarge, contains_itself, is_data  # noqa: F401  NotCarried is for callers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 
 
 def tagged(value: Any, room: int) -> Any:
-    """The value as JSON with tags, in at most about `room` bytes, for a manifest. None if JSON without tags says the same, or
-    the value is not carried; TooLarge itself if it is too large."""
+    """A pair: the value as JSON with tags, in at most about `room` bytes, for a manifest; and a warning. The JSON is None if JSON without tags
+    says the same, or the value is not carried; TooLarge itself if it has too many bytes. The warning is None unless the program's
+    writer should know why the value comes back as text."""
     if type(value) is str and len(value) > room:
-        return None  # as JSON it is too large, too
+        return None, None  # as JSON it is too large, too
     try:
         encoder = Inline(room)
         node = encoder.encode(value, 0)
-        return node if encoder.tags else None
-    except TooLarge:
-        return TooLarge
+        return (node if encoder.tags else None), None
+    except TooLarge as error:
+        return (TooLarge, None) if error.bytes_only else (None, f"The value is here as text alone: {error}")
+    except NotCarried as error:
+        return None, f"The value is here as text alone: {error}" if is_data(value) else None
     except TimeoutError:
         raise
     except BaseException:  # the guest's classes may take part in this: it may be anything
-        return None
+        return None, None
 
 
 def tagged_mime() -> str:

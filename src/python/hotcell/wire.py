@@ -15,7 +15,7 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Iterator, Mapping, Optional, Set, Union
 
-from .errors import DaemonLost, DaemonUnavailable, UsageError, problem
+from .errors import AuthProblem, DaemonLost, DaemonUnavailable, Problem, UsageError, problem
 from .listening import Event, Listener, atell, tell
 from .staging import path_of
 from .tools import Tool, Toolbox, acall_tool, call_tool
@@ -44,6 +44,7 @@ class Place:
     prefix: str = ""
     encrypted: bool = False
     ca_file: Optional[str] = None  # None: the authorities that this host trusts
+    token_source: str = field(default="", compare=False)  # how the caller gave the token
 
     @property
     def name(self) -> str:
@@ -92,7 +93,8 @@ def find_place(socket: Union[str, "os.PathLike[str]", None] = None, token: Optio
     port = int(match[3] or (443 if encrypted else 0)) if match else 0
     if not match or not 0 < port < 65536 or "/.." in match[4]:
         raise UsageError(f"{_EXPECTED}, got {named!r}", 64)
-    return Place(host=match[2].strip("[]"), port=port, token=token or os.environ.get("HOTCELL_TOKEN"), prefix=match[4],
+    source = "token=..." if token else "$HOTCELL_TOKEN" if os.environ.get("HOTCELL_TOKEN") else ""
+    return Place(host=match[2].strip("[]"), port=port, token=token or os.environ.get("HOTCELL_TOKEN"), token_source=source, prefix=match[4],
                  encrypted=encrypted, ca_file=path_of(ca_file, "ca_file") if ca_file is not None else None)
 
 
@@ -171,12 +173,21 @@ async def aperform(operation: Any) -> Any:
     return await operation.connection.perform(operation)
 
 
+def _is_of_tls(error: Exception) -> bool:
+    return any(kind.__name__ == "SSLError" for kind in type(error).__mro__)  # without loading the module, which takes long
+
+
 def unavailable(place: Place, error: Exception) -> DaemonUnavailable:
     """The exception for a failed connection, with advice."""
     why = getattr(error, "verify_message", None) or getattr(error, "strerror", None) or str(error) or "it does not answer"
     advice = "start hotcelld(8), or say where it is"
     if hasattr(error, "verify_message"):  # ssl.SSLCertVerificationError
-        advice = "ca_file, or SSL_CERT_FILE, has to name who vouches for this server"
+        why = f"its certificate is not trusted: {why}"
+        given = f"that is not so in the file of ca_file, {place.ca_file}" if place.ca_file else "no ca_file was given"
+        advice = f"ca_file, or SSL_CERT_FILE, has to name who vouches for this server; {given}"
+    elif _is_of_tls(error) or place.encrypted and (isinstance(error, TimeoutError) or not str(error)):
+        why = "it does not encrypt, or not as this client does" if _is_of_tls(error) else "it does not answer as a server that encrypts"
+        advice = f"without encryption its address is http://{place.authority}{place.prefix}"
     elif isinstance(error, PermissionError):
         advice = "socket.mode and socket.group of hotcelld.conf(5) say who may"
     return DaemonUnavailable(f"connect to hotcelld at {place.name}: {why}: {advice}")
@@ -495,17 +506,35 @@ def exchange(place: Place, method: str, path: str, body: Any = None,
              headers: Optional[Mapping[str, str]] = None) -> Flow:
     """A flow that sends a request, with `body` as JSON, and returns (answer, its body). It raises the answer's Problem."""
     connection = yield Open(place)
+    answer = Answer()
     try:
         yield Write(connection, request(place, method, path, None if body is None else encode(body), headers))
-        answer = Answer()
         while not answer.done:
             answer.feed((yield Read(connection)))
+    except DaemonLost as error:
+        raise _lost(place, answer, error) from error
     finally:
         connection.close()
     content = answer.take()
     if answer.status >= 400:
-        raise problem(answer.status, content)
+        raise _problem(place, answer.status, content)
     return answer, content
+
+
+def _lost(place: Place, answer: Answer, error: DaemonLost) -> DaemonLost:
+    """The exception with the daemon's address, and if nothing of an answer came, with what may be wrong with that."""
+    plain = place.path is None and not place.encrypted and not answer.status
+    advice = f": if that server encrypts, its address is https://{place.authority}{place.prefix}" if plain else ""
+    return DaemonLost(f"{place.name}: {error}{advice}")
+
+
+def _problem(place: Place, status: int, content: bytes) -> Problem:
+    """The exception for an answer with an error status. Of a token it says where it came from."""
+    found = problem(status, content)
+    if isinstance(found, AuthProblem):
+        sent = f"that of {place.token_source} is none" if place.token_source else "none was sent: give token=..., or set HOTCELL_TOKEN"
+        found.args = (f"{place.name} wants a valid token, and {sent}",)
+    return found
 
 
 def encode(body: Any) -> bytes:
@@ -518,10 +547,10 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
     """A flow that yields each event of a stream as a dict, and returns when the stream ends. `on_head` is called once, with
     the answer's head. It raises the answer's Problem."""
     connection = yield Open(place)
+    answer, rest = Answer(), bytearray()
     try:
         more = {"Accept": "application/x-ndjson", **(headers or {})}
         yield Write(connection, request(place, method, path, None if body is None else encode(body), more))
-        answer, rest = Answer(), bytearray()
         while not answer.done:
             answer.feed((yield Read(connection)))
             if answer.status >= 400 or not answer.status:
@@ -534,10 +563,12 @@ def events(place: Place, method: str, path: str, body: Any = None, headers: Opti
             for line in more_lines:
                 yield event_of(bytes(rest))
                 rest = bytearray(line)
+    except DaemonLost as error:
+        raise _lost(place, answer, error) from error
     finally:
         connection.close()
     if answer.status >= 400:
-        raise problem(answer.status, answer.take())
+        raise _problem(place, answer.status, answer.take())
 
 
 def begun(flow: Flow) -> Flow:

@@ -100,6 +100,7 @@ static PyObject *refuse_unguarded(void)
         .rule = "writes",
         .what = "code made at run time",
         .message = "Code that is made at run time is not allowed by this policy",
+        .hint = "Write the code into the program itself, also that of a module which is not the tree's.",
     };
     hc_refuse(&r, PyExc_PermissionError);
     return NULL;

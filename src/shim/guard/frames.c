@@ -149,10 +149,30 @@ bool hc_caller_imports_all(void)
     return hc_op_imports_all(now.op, now.arg);
 }
 
+/* Does the frame run `function` of the frozen module `module`? `function` may be the beginning of its
+ * qualified name. */
+static bool is_function(const hc_frame *f, const char *module, const char *function)
+{
+    const char *name = f && is_module(f, module) ? text_of(hc_frame_code(f)->co_qualname) : NULL;
+    return name && begins(name, function);
+}
+
+/* Is it a text that an extension module runs while it is initialised? Modules of Cython, such as those of
+ * pandas, register their types with the module "inspect" so. Only the loader of extensions counts: others run
+ * code that a program may have written. */
+static bool is_of_extension(const hc_frame *f)
+{
+    if (hc_party_of_file(hc_frame_code(f)->co_filename) != HC_PARTY_NONE || !is_loading(f))
+        return false;
+    f = caller_of(f);
+    return is_function(f, "importlib._bootstrap", "_call_with_frames_removed") &&
+           is_function(caller_of(f), "importlib._bootstrap_external", "ExtensionFileLoader.");
+}
+
 static bool is_for_guest(const char *const *through, bool harness_too)
 {
     const hc_frame *f = innermost();
-    if (!f)
+    if (!f || is_of_extension(f))
         return false;
     for (; f; f = caller_of(f)) {
         enum hc_party party = hc_party_of_file(hc_frame_code(f)->co_filename);

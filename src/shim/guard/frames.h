@@ -6,7 +6,8 @@
  * belong to the tree (a module that the program wrote). It is a library's if its file is the tree's or the
  * interpreter's. Code without a file ("<string>", which eval() and namedtuple make) counts as the program's,
  * because timeit, doctest and others run the program's texts as such code. Code that libraries make so for
- * themselves only computes, and needs nothing that a rule forbids. No program may give its code a library's
+ * themselves only computes, and needs nothing that a rule forbids; but the text that an extension module runs
+ * while it is loaded is the library's. No program may give its code a library's
  * file name (origin.h). */
 #ifndef HC_SHIM_GUARD_FRAMES_H
 #define HC_SHIM_GUARD_FRAMES_H

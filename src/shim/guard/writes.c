@@ -71,6 +71,25 @@ static int is_made(PyObject *object)
     return made ? made == Py_True : -1;
 }
 
+/* What to do instead of changing an object of the type in place; static. */
+static const char *hint_for(const char *type)
+{
+    static const struct {
+        const char *type, *hint;
+    } hints[] = {
+        {"_Environ",
+         "Use os.environ.update(NAME=\"value\"): the rules on environment variables go by their names."},
+        {"DataFrame", "Make a new frame instead, such as with df.assign() or df.drop()."},
+        {"Series", "Make a new series instead, such as with series.where()."},
+        {"numpy.ndarray", "Make a new array instead, such as with np.where() or x.copy()."},
+        {"module", "Keep values under names of your own."},
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(hints[i].type, type) == 0)
+            return hints[i].hint;
+    return "Make a new object instead, and change that.";
+}
+
 static int judge_type(PyObject *object)
 {
     if (!hc_guard.code.write_types.given)
@@ -84,7 +103,7 @@ static int judge_type(PyObject *object)
     if (made != 0)
         return made < 0 ? -1 : 0;
     return refuse_write(type->tp_name, "Objects of type {name} may not be changed in place under this policy",
-                        "Make a new object instead, such as with df.assign() or np.where().");
+                        hint_for(type->tp_name));
 }
 
 /* ---- writes ---- */

@@ -4,6 +4,7 @@
 #include "shim/harness/words.h"
 
 #include "base/units.h"
+#include "policy/rules.h"
 
 #include <sys/resource.h>
 
@@ -63,6 +64,13 @@ static PyObject *inputs(void)
     return hc_py_take(&all);
 }
 
+/* Does the policy let a program import modules that are not the tree's? Under guarded writes no code is made
+ * at run time. */
+static bool imports_own_modules(void)
+{
+    return strcmp(hc_rules_text(given->rules, "code", "writes", ""), "guarded") != 0;
+}
+
 PyObject *hc_advice_for(PyObject *error)
 {
     if (!given)
@@ -70,11 +78,12 @@ PyObject *hc_advice_for(PyObject *error)
     hc_autopy *files = inputs();
     hc_autopy *all = files ? limits() : NULL;
     PyObject *said =
-        all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:s,s:s,s:O,s:O})", error, "inputs", files,
-                             "limits", all, "input", hc_words_interface()->input, "dir",
+        all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:s,s:z,s:O,s:O,s:O})", error, "inputs",
+                             files, "limits", all, "input", hc_words_interface()->input, "dir",
                              hc_words_interface()->dir, "stdin", hc_words_interface()->input_stream,
                              "network", given->network ? Py_True : Py_False, "processes",
-                             given->processes ? Py_True : Py_False)
+                             given->processes ? Py_True : Py_False, "own_modules",
+                             imports_own_modules() ? Py_True : Py_False)
             : NULL;
     PyErr_Clear();
     if (said && !PyUnicode_CheckExact(said))

@@ -25,7 +25,8 @@ NO_ROUTE = (97, 99, 101, 113)  # EAFNOSUPPORT, EADDRNOTAVAIL, ENETUNREACH, EHOST
 
 def advise(error, facts):
     """The advice, or None. `facts`: inputs [(name, path)], limits {name: (value or None, words that raise it or None)}, input, stdin
-    (how the sender passes data and standard input), network, processes (whether the policy allows them)."""
+    (how the sender passes data and standard input; stdin None: it passes none), network, processes, own_modules (whether the policy allows
+    them)."""
     for each in chain(error):
         for adviser in ADVISERS:
             try:
@@ -142,6 +143,11 @@ def of_module(error, facts):
     if type(name) is not str or len(name) > LONGEST:
         return None
     top, _, rest = name.partition(".")
+    own = own_module(top)
+    if own is not None and facts["own_modules"]:
+        return f"{own}, from which nothing is imported by itself: import sys; sys.path.append('.') comes before the import."
+    if own is not None:
+        return f"{own}, and this policy imports nothing from there (code.writes is \"guarded\"): put its code into the program."
     if top in SCREENS:
         return "There is no screen in the cell: leave out matplotlib.use() and the like, as figures are saved without it."
     layers, there = modules_below(LAYERS), modules_there()
@@ -152,6 +158,19 @@ def of_module(error, facts):
     libraries = listed([each for each in (*layers, *(each for each in LIBRARIES if each in there and each not in layers)) if may_import(each)])
     rest = f" Libraries that are there: {libraries}, and Python's own." if libraries else " Python's own libraries are there."
     return f"{top} is not installed, and nothing can be installed in the cell.{meant}{rest}"
+
+
+def own_module(name):
+    """Where a module of this name is that is not the tree's, as the beginning of a sentence; None: there is none."""
+    import posix
+    for path in (f"{name}.py", f"{name}/__init__.py", name):
+        try:
+            is_folder = posix.stat(path).st_mode & 0o170000 == 0o040000
+        except OSError:
+            continue
+        if path != name or is_folder:
+            return f"{path} is in the working directory"
+    return None
 
 
 def modules_there():
@@ -211,12 +230,19 @@ def working_files():
     return sorted(name for name in posix.listdir(".")[:1000] if not name.startswith(".") and name.isprintable())
 
 
+def of_empty_table(error, facts):
+    if type(error).__name__ != "EmptyDataError" or type(error).__module__ != "pandas.errors":
+        return None
+    return "The file is empty, or its lines are: it has no names of columns. Look at its size before it is read, or catch pandas.errors.EmptyDataError."
+
+
 def of_input(error, facts):
     """Of input() where descriptor 0 is the cell's /dev/null."""
     import posix
     if not isinstance(error, EOFError) or posix.fstat(0).st_mode & 0o170000 != 0o020000:
         return None
-    return f"The job has no standard input; give it some with {facts['stdin']}."
+    given = facts["stdin"]
+    return f"The job has no standard input; give it some with {given}." if given else f"Nobody answers here; pass values with {facts['input']}."
 
 
 # ---- limits ----
@@ -268,4 +294,4 @@ def folder_of(name):
     return f"/{name.partition('_')[0]}"
 
 
-ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_input, of_memory, of_space, of_read_only)
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_empty_table, of_input, of_memory, of_space, of_read_only)

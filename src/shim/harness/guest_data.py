@@ -25,8 +25,12 @@ def load(name, path, form, read_npz):
         part("owned", "remember")(name, value)
     if why is None or form not in TABLES or isinstance(error, ImportError):
         return value, names, why, None
+    with open(path, "rb") as file:
+        start = file.read(PART)
+    if not start.strip():
+        return path, None, None, f"{name} is the path of the file, as {path} is empty: it has no columns, and no rows."
     return path, None, None, (f"{name} is the path of the file, as pandas cannot read {path} as it is: {first_line(error)}. "
-                              f"To read it: {advice(name, path, form, error)}")
+                              f"To read it: {advice(name, start, form, error)}")
 
 
 def read(name, file, form, read_npz, called):
@@ -44,12 +48,8 @@ def first_line(error):
     return (str(error).strip() or type(error).__name__).splitlines()[0][:300].rstrip(".")
 
 
-def advice(name, path, form, error):
-    """How the program may read a table that pandas cannot read as it is."""
-    with open(path, "rb") as file:
-        start = file.read(PART)
-    if not start.strip():
-        return "the file is empty"
+def advice(name, start, form, error):
+    """How the program may read a table that pandas cannot read as it is. `start`: its first bytes."""
     line, options = start.splitlines()[0], []
     if isinstance(error, UnicodeError):
         options.append('encoding="utf-16"' if start[:2] in UTF16 else 'encoding="latin-1"')
@@ -126,6 +126,14 @@ def read_npy(path):
         return numpy.load(file, allow_pickle=False)
 
 
+def read_value(path):
+    import json
+    if isinstance(path, str):
+        with open(path, "rb") as file:
+            return part("values", "untagged")(json.load(file))
+    return part("values", "untagged")(json.load(path))
+
+
 SKIP = 'on_bad_lines="skip"'
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 TABLES = ("csv", "json", "jsonl")
@@ -136,5 +144,6 @@ READERS = {
     "csv": ("DataFrame", read_csv),
     "npy": ("array", read_npy),
     "npz": ("arrays", None),
+    "hcvalue": ("value", read_value),
     "path": ("path", str),
 }

@@ -186,13 +186,17 @@ class Plain:
     def __init__(self, text_for_others=False):
         self.text_for_others = text_for_others
         self.count = 0
+        self.whole = None  # what convert was called with from outside
 
     def convert(self, value, depth):
         self.count += 1
         if self.count > MOST:
             raise NotJson(f"more than {MOST} values")
+        if depth == 0:
+            self.whole = value
         if depth > DEEPEST:
-            raise NotJson(f"nested more than {DEEPEST} levels deep")
+            circular = part("values", "contains_itself")(self.whole)
+            raise NotJson("it contains itself" if circular else f"nested more than {DEEPEST} levels deep")
         if value is None or value is True or value is False:
             return value
         if isinstance(value, str):

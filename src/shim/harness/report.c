@@ -1,8 +1,10 @@
 #include "shim/harness/report.h"
 
+#include "base/units.h"
 #include "manifest/report.h"
 #include "shim/harness/value.h"
 #include "shim/harness/wire.h"
+#include "shim/harness/words.h"
 #include "wire/handover.h"
 
 /* Bytes of the keys and punctuation of the whole report. */
@@ -235,6 +237,35 @@ void hc_report_displays(struct hc_report *r, PyObject *displays, long left_out, 
     PyErr_Clear();
 }
 
+void hc_report_warn_object(struct hc_report *r, PyObject *text)
+{
+    if (PyUnicode_Check(text))
+        warn_str(r, text, HC_WARNING_REPORT);
+}
+
+/* Which limit a large value exceeds, and how to get such a value. New reference; NULL with an exception set.
+ */
+static PyObject *about_size(const struct hc_report *r)
+{
+    char size[32];
+    (void)hc_format_size((int64_t)r->max, size, sizeof size);
+    const char *returned = hc_words_interface()->returned;
+    return returned ? PyUnicode_FromFormat("limits.value is %s. A variable comes back whole with %s.", size,
+                                           returned)
+                    : PyUnicode_FromFormat("limits.value is %s.", size);
+}
+
+static void warn_of_size(struct hc_report *r, PyObject *left_out)
+{
+    hc_autopy *limit = PyList_GET_SIZE(left_out) > 0 ? about_size(r) : NULL;
+    for (Py_ssize_t i = 0; limit && i < PyList_GET_SIZE(left_out); i++) {
+        hc_autopy *text = PyUnicode_FromFormat("The value as %S was left out: it is too large: %U",
+                                               PyList_GET_ITEM(left_out, i), limit);
+        if (text)
+            warn_str(r, text, HC_WARNING_REPORT);
+    }
+}
+
 void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
 {
     hc_autopy *left_out = PyList_New(0);
@@ -243,12 +274,7 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms)
     hc_autopy *repr = hc_value_text(value, hc_report_value_room(r));
     if (!hc_value_bundle(&r->value, repr, value, forms, hc_report_value_room(r), left_out))
         hc_report_warn(r, "The text of the value was cut: it is too long.");
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(left_out); i++) {
-        hc_autopy *text = PyUnicode_FromFormat("The value as %S was left out: it is too large.",
-                                               PyList_GET_ITEM(left_out, i));
-        if (text)
-            warn_str(r, text, HC_WARNING_REPORT);
-    }
+    warn_of_size(r, left_out);
     PyErr_Clear();
 }
 

@@ -46,6 +46,8 @@ void hc_report_value(struct hc_report *r, PyObject *value, PyObject *forms);
 size_t hc_report_value_room(const struct hc_report *r);
 /* Adds a warning, a text in UTF-8. */
 void hc_report_warn(struct hc_report *r, const char *text);
+/* Adds a warning, a str; another object is ignored. */
+void hc_report_warn_object(struct hc_report *r, PyObject *text);
 /* Has the next report that is begun contain the warning `text`, a str, about an input, as inputs are loaded
  * before there is a report. */
 void hc_report_warn_of_input(PyObject *text);

@@ -135,8 +135,12 @@ static void add_exact_form(PyObject *value, PyObject *forms, struct hc_report *r
     hc_autopy *exact =
         mime ? hc_frozen_call("values", "tagged", "(On)", value, (Py_ssize_t)hc_report_value_room(report))
              : NULL;
-    if (exact && exact != Py_None)
-        (void)PyDict_SetItem(forms, mime, exact);
+    PyObject *node, *warning; /* borrowed from `exact` */
+    if (!exact || !PyArg_ParseTuple(exact, "OO", &node, &warning))
+        return;
+    hc_report_warn_object(report, warning);
+    if (node != Py_None)
+        (void)PyDict_SetItem(forms, mime, node);
 }
 
 static void keep_value(PyObject *value, struct hc_report *report)

@@ -152,12 +152,12 @@ class AsyncCodeExecutor:
 
     async def _run(self, code: str, **options: Any) -> Result:
         try:
-            return await arun(code, **options, **workdir.options_for(self.working_dir))
+            return await arun(code, interface="charts", **options, **workdir.options_for(self.working_dir))
         except InputError as error:
             if not workdir.refuses_directory(str(error)):
                 raise
             logger.warning("working_dir is not in the cell of session %s: %s", self.session_id, error)
-        return await arun(code, **options)
+        return await arun(code, interface="charts", **options)
 
     def _output_of(self, result: Result, chart: Optional[str]) -> Output:
         stdout, stderr = str(result.stdout), str(result.stderr)

@@ -42,6 +42,10 @@ class _Request:
     cancelled: bool = False
 
 
+class _Session(Session):
+    _interface = "runpython"
+
+
 class Live:
     """One session, begun at its first run, and begun again after it has ended."""
 
@@ -113,7 +117,7 @@ class Live:
             try:
                 tools = [self._desk.tool(_answer(weakref.ref(self)))]
                 full = {**rules, "prelude": {"code": SESSION_PRELUDE}}
-                self._session = Session(policy=full, tools=tools, output_dir=Path(directory, "output"), **self._options)
+                self._session = _Session(policy=full, tools=tools, output_dir=Path(directory, "output"), **self._options)
             except BaseException:
                 shutil.rmtree(directory, ignore_errors=True)
                 raise

@@ -44,8 +44,8 @@ from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInf
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
-from .outcomes import exception_of, noted, value_of, with_name
-from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, stays_with_caller
+from .outcomes import exception_of, noted, value_of, with_frames, with_name
+from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, stays_with_caller
 from .writers import allow_pandas
 
 __all__ = [
@@ -268,17 +268,20 @@ class RunPython:
             if values.plan:
                 given = {"vars": {**values.vars, "hotcell_plan": values.plan}, "tools": [desk.tool()]}
             result = await arun(code, policy=policy, inputs=values.inputs, returns=_wanted(names, values),
-                                **{"vars": values.vars, **given}, **dests.options(), **self._options)
+                                interface="runpython", **{"vars": values.vars, **given}, **dests.options(), **self._options)
             with result:
                 self._take(result, names, values, state, desk, dests)
                 return value_of(result, desk)
 
     async def _open_imports(self, names: _Names) -> Dict[str, ModuleType]:
-        """The modules that the code may import, against the policy's list, as the caller has allowed functions of them. The rules of a
+        """The modules that the code may import as the caller has allowed functions of them: against the policy's list, and the caller's
+        own, which a cell does not have. The rules of a
         session are not taken back: it would have to begin anew."""
         wanted = {name: module for name, module in explicit_modules().items()
                   if name.partition(".")[0] in names.used and stays_with_caller(module)}
-        if not wanted:
+        own = {name: module for name, module in explicit_modules().items()
+               if name in names.used and not is_library(module)}
+        if not wanted and not own:
             return {}
         if self._denied is None:
             whole = await apolicy(self._policy, binary=self._options.get("binary"))
@@ -286,7 +289,7 @@ class RunPython:
         banned = self._bans.get("imports", {}).get("deny+", ())
         wanted = {name: module for name, module in wanted.items() if name in self._denied and name not in banned}
         self._opened.update(wanted)
-        return wanted
+        return {**wanted, **{name: module for name, module in own.items() if name not in banned}}
 
     def _imports(self) -> Dict[str, Any]:
         """The rules on imports, if they are others than the policy's."""
@@ -307,7 +310,9 @@ class RunPython:
             live.learn(self._take(result, names, values, state, self._desk))
         except Exception as error:
             if hasattr(error, "cell_traceback"):
-                error.cell_traceback = with_name(error.cell_traceback, name)
+                if isinstance(error, SyntaxError):
+                    error.filename, error.text = name, linecache.getline(name, error.lineno or 0)
+                raise with_frames(error, with_name(error.cell_traceback, name))
             raise
         return value_of(result, self._desk)
 
@@ -434,7 +439,8 @@ def srcfn(code: str) -> str:
     """Give linecache a source, and return its name there: <pyrun_0> to <pyrun_9>, over and over."""
     name = f"<pyrun_{srcfn.count % SOURCES}>"  # type: ignore[attr-defined]
     srcfn.count += 1  # type: ignore[attr-defined]
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    lines = code if code.endswith("\n") else f"{code}\n"  # as linecache has files: carets depend on it
+    linecache.cache[name] = (len(code), None, lines.splitlines(keepends=True), name)
     return name
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import importlib.util
+import linecache
 import re
 from typing import Any, Mapping, Optional, Sequence
 
 from ..errors import JobError, NeedsSession
-from ..results import Result
+from ..results import Rejection, Result
 from ..values import MIME
+from .frames import traceback_of
 from .standins import STANDIN, Desk
 from .unwrap import CAUSE, CONTEXT, refusal_in
 
@@ -68,7 +71,7 @@ def exception_of(result: Result, kept_back: Mapping[str, str]) -> BaseException:
         return noted(MemoryError(result.reason), result)
     rejection = result.rejection
     if rejection is not None and rejection.rule == "syntax":
-        return noted(SyntaxError(f"{rejection.message} (line {rejection.line})"), result)
+        return noted(_syntax_error(result, rejection), result)
     if rejection is not None:
         findings = rejection.findings or (rejection,)
         return noted(PermissionError("\n".join(dict.fromkeys(finding.message for finding in findings))), result)
@@ -83,6 +86,8 @@ def exception_of(result: Result, kept_back: Mapping[str, str]) -> BaseException:
     refused = refusal_in(result)
     if refused is not None:
         return noted(PermissionError(refused), result, True)
+    if error.type.rpartition(".")[2] == "OperationalError" and error.message.startswith("Dest ") and result.denials:
+        return noted(PermissionError(error.message), result)  # sqlite3 itself would say so where its audit event is refused
     kind = getattr(builtins, error.type.rpartition(".")[2], None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
         return noted(JobError(result), result)
@@ -90,6 +95,13 @@ def exception_of(result: Result, kept_back: Mapping[str, str]) -> BaseException:
         return noted(kind(*_arguments(kind, error.message)), result)
     except TypeError:  # the exception's constructor wants more arguments
         return noted(JobError(result), result)
+
+
+def _syntax_error(result: Result, rejection: Rejection) -> SyntaxError:
+    """The compiler's exception: it has the place of the error and, in `text`, the line."""
+    name = re.search(r'File "(<(?:pyrun_|cell )\d+>)"', str(result.stderr))
+    file = name[1] if name else "<pyrun>"
+    return SyntaxError(rejection.message, (file, rejection.line, rejection.column, linecache.getline(file, rejection.line or 0) or None))
 
 
 def _arguments(kind: type, message: str) -> Sequence[Any]:
@@ -111,9 +123,32 @@ def noted(error: BaseException, result: Result, whole: bool = False) -> BaseExce
     """The exception with the cell's traceback, from the code's own frame on and without what it was raised from, unless `whole`."""
     text = result.error.traceback if result.error else str(result.stderr)
     last = max(text.rfind(between) + len(between) if between in text else 0 for between in (CAUSE, CONTEXT))
-    error.cell_traceback = text if whole else text[last:]  # type: ignore[attr-defined]
+    told = result.error or result.rejection
+    hint = _hint_on_module(error) or (told.hint if told is not None else None)
+    if hint:
+        error.__notes__ = [f"hint: {hint}"]  # type: ignore[attr-defined]
     error.__suppress_context__ = True
-    return error
+    return with_frames(error, text if whole else text[last:])
+
+
+def _hint_on_module(error: BaseException) -> Optional[str]:
+    """What to do about a module that this process has, and the cell has not; None: it is not about such a module."""
+    found = re.fullmatch(r"No module named '(\w{1,100})(?:\.[\w.]*)?'", str(error)) if isinstance(error, ModuleNotFoundError) else None
+    if found is None:
+        return None
+    try:
+        if importlib.util.find_spec(found[1]) is None:
+            return None
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return (f"{found[1]} is a module of the caller's, of which the cell has none: import it there, and allow what the code may call, as in "
+            f"allow({{{found[1]}: [\"NAME\"]}}).")
+
+
+def with_frames(error: BaseException, text: str) -> BaseException:
+    """The exception with this traceback of the cell: as text in `cell_traceback`, and with a frame for each line of the code."""
+    error.cell_traceback = text  # type: ignore[attr-defined]
+    return error.with_traceback(None if isinstance(error, SyntaxError) else traceback_of(text))  # a SyntaxError says its place itself
 
 
 def with_name(text: str, name: str) -> str:

@@ -89,7 +89,7 @@ class ScriptExecutor:
             (step_dir / "plots").mkdir(parents=True, exist_ok=True)
             try:
                 result = run(script, inputs={"df": data}, policy=self._policy, tree=self._tree, output_dir=step_dir,
-                             timeout=self.timeout, binary=self._binary, returns=["results"])
+                             timeout=self.timeout, binary=self._binary, returns=["results"], interface="scripts")
             except (HotcellError, OSError) as error:
                 return _outcome(error=f"Execution error: {error}", execution_time=time.monotonic() - start)
         return self._outcome_of(result, time.monotonic() - start)
