@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -198,6 +199,29 @@ def test_a_shutdown_ends_a_cell_that_runs(notebook):
     cells.wait_until("the end of the kernel", lambda: not notebook.manager.is_alive() and not any(map(alive, session)), cells.PATIENCE)
 
 
+@pytest.mark.parametrize("end", ["its parent is killed", "SIGTERM"])
+def test_the_end_of_a_kernel_leaves_nothing(monkeypatch, tmp_path, end):
+    install("--tree", "base", *BOUNDS)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    program = ("import sys; from jupyter_client.manager import KernelManager; m = KernelManager(kernel_name='test'); m.start_kernel(); c = m.blocking_client()\n"
+               "c.start_channels(); c.wait_for_ready(timeout=100); c.execute_interactive('x = 1'); print(m.provisioner.pid, flush=True); sys.stdin.read()")
+    with subprocess.Popen([DEBIANS, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        pid = int(parent.stdout.readline())
+        processes = [pid, *children(pid)]
+        assert list((tmp_path / "temporary").glob("hotcell-*"))
+        os.kill(pid, signal.SIGTERM) if end == "SIGTERM" else parent.kill()
+        cells.wait_until("the end of the kernel", lambda: not any(map(alive, processes)), cells.PATIENCE)
+        parent.kill()
+    assert not list((tmp_path / "temporary").glob("hotcell-*"))
+
+
+def test_a_missing_package_is_named():
+    program = "import runpy, sys; sys.modules['ipykernel'] = None; runpy.run_path(sys.argv[1], run_name='__main__')"
+    done = subprocess.run([DEBIANS, "-I", "-c", program, cells.BUILD / "hotcell-kernel"], capture_output=True, text=True, check=False)
+    assert done.returncode == 69 and "python3-ipykernel" in done.stderr and done.stderr.count("\n") == 1
+
+
 def children(pid):
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()] + [
         int(each) for task in Path(f"/proc/{pid}/task").iterdir() for each in (task / "children").read_text().split()]
@@ -275,9 +299,14 @@ def test_commands_run_where_the_policy_has_them(shell_tree):
 
 def test_figures_are_images(scientific):
     with Notebook("--tree", "scientific", "--timeout", f"{60 * cells.SLOWNESS:g}s") as notebook:
-        _, messages = notebook.run("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nimport pandas as pd\npd.DataFrame({'a': [1]})")
+        _, messages = notebook.run("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nimport pandas as pd")
         images = [content["data"]["image/png"] for kind, content in messages if kind == "display_data"]
         assert len(images) == 1 and base64.b64decode(images[0]).startswith(b"\x89PNG")
+        _, messages = notebook.run("display(plt.subplots()[0])\nplt.close()")
+        assert kinds(messages).count("display_data") == 1  # once, although the figure is a file of the run too
+        _, messages = notebook.run("import plotly.express as px\npx.line(x=[1], y=[2]).show()")
+        assert [c["data"]["application/vnd.plotly.v1+json"]["data"][0]["type"] for k, c in messages if k == "display_data"] == ["scatter"]
+        _, messages = notebook.run("pd.DataFrame({'a': [1]})")
         assert "<table" in [c["data"] for k, c in messages if k == "execute_result"][0]["text/html"]
 
 

@@ -63,28 +63,29 @@ def _is_form(mime: Any, data: Any) -> bool:
 
 
 def displays_of(run: Result, warn: Warn) -> Iterator[Dict[str, Any]]:
-    """What a run has displayed, in order, then its figures."""
-    for raw in run.displays:
-        shown = bundle_of(raw)
-        if shown:
-            yield shown
+    """What a run has displayed, in order, then its figures, unless they are among the displays or in the value already."""
+    displays = [shown for shown in map(bundle_of, run.displays) if shown]
+    yield from displays
+    forms = [form for shown in (*displays, bundle_of(run.bundle)) for form in shown.items() if form[0] != "text/plain"]
     for figure in run.figures:
         if figure.bytes > MAX_FORM:
             warn("stderr", f"hotcell: the figure {figure.path} is not shown: it has {figure.bytes} bytes\n")
             continue
         try:
-            yield figure_bundle(figure)
-        except (OSError, ValueError, HotcellError) as error:
+            shown = figure_bundle(figure)
+            if not any(form in forms for form in shown.items()):
+                yield shown
+        except (OSError, ValueError, RecursionError, HotcellError) as error:
             warn("stderr", f"hotcell: the figure {figure.path} is not shown: {error}\n")
 
 
 def figure_bundle(figure: Figure) -> Dict[str, Any]:
-    """A figure by its MIME type. OSError, TamperedError, ValueError: it cannot be read."""
+    """A figure by its MIME type. OSError, TamperedError, ValueError, RecursionError: it cannot be read."""
     content = figure.read()
     mime, data = figure.mime, ""  # type: str, Any
     if mime in ("image/png", "application/pdf"):
         data = base64.b64encode(content).decode()
-    elif mime == "application/json":
+    elif mime.endswith("json"):  # of plotly
         mime, data = "application/vnd.plotly.v1+json", json.loads(content)
     else:
         data = content.decode("utf-8", "replace")
