@@ -63,10 +63,12 @@ TESTS     := $(patsubst src/%.c,$(B)/test/%,$(shell find src -name '*-test.c'))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(shell find src -name '*-fuzz.c'))
 # The program that "hotcell report" becomes: a folder that Python runs.
 REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json $(B)/hotcell-report/facts.py
+# The program that "hotcell kernel" becomes; in the build it finds the Python package beside it.
+KERNEL    := $(B)/hotcell-kernel/__main__.py
 COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(B)/manifest.schema.json $(REPORT) $(MAN) $(COMPLETION) ## programs, libhotcell.a, man pages and completions, in build; the default
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(B)/manifest.schema.json $(REPORT) $(KERNEL) $(MAN) $(COMPLETION) ## programs, libhotcell.a, man pages and completions, in build; the default
 help: ## this list
 	@awk -F ' +## ' '/^[a-z][a-z-]*:.* ## / { sub(/:.*/, "", $$1); printf "%-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 # Some commands become programs of their own, which print their help.
@@ -153,6 +155,8 @@ $(B)/hotcell-report/facts.py: $(B)/gen/facts.py
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(B)/hotcell-report/%: src/report/%
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
+$(KERNEL): src/python/hotcell-kernel/__main__.py
+	@mkdir -p $(@D) && ln -sfn $(CURDIR)/src/python/hotcell $(@D)/hotcell && cp $< $@.new && mv $@.new $@
 $(B)/man/%: src/man/%.in $(FACTS)
 	$(call FILL,$<)
 
@@ -194,10 +198,12 @@ $(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
 	@cp $< $@.new && mv $@.new $@
 $(B)/warm/hotcell-shim-3.%: $(B)/hotcell-shim-3.%
 	@cp $< $@.new && mv $@.new $@
-warm: $(patsubst $(B)/%,$(B)/warm/%,$(wildcard $(B)/hotcell-shim-3.??)) $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report ## for tests: a hotcell whose jobs run in warm cells
+warm: $(patsubst $(B)/%,$(B)/warm/%,$(wildcard $(B)/hotcell-shim-3.??)) $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report $(B)/warm/hotcell-kernel ## for tests: a hotcell whose jobs run in warm cells
 # The same report for both.
 $(B)/warm/hotcell-report: $(REPORT)
 	@mkdir -p $(@D) && ln -sfn ../hotcell-report $@
+$(B)/warm/hotcell-kernel: $(KERNEL)
+	@mkdir -p $(@D) && ln -sfn ../hotcell-kernel $@
 probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim ## for tests: a hostile program in the place of the shim
 unit: $(TESTS) ## tests of modules in C
 	@for t in $^; do $$t >$(B)/unit.log 2>&1 || { cat $(B)/unit.log; echo "$$t failed"; exit 1; }; tail -n 1 $(B)/unit.log; done
@@ -259,6 +265,7 @@ install: all ## programs, policies, recipes, man pages, units and the Python pac
 	ln -sfn hotcell-shim-$(PY_ABI) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-shim
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report
 	install -m 644 $(REPORT) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report/
+	install -D -m 644 $(KERNEL) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-kernel/__main__.py
 	install -m 644 policies/*.json $(DESTDIR)$(PREFIX)/share/hotcell/policies/
 	install -m 644 rootfs/*.json rootfs/*.py $(DESTDIR)$(PREFIX)/share/hotcell/rootfs/
 	install -m 644 $(B)/manifest.schema.json $(DESTDIR)$(PREFIX)/share/hotcell/

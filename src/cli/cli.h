@@ -20,6 +20,7 @@ int hc_cmd_run(int argc, char **argv);
 int hc_cmd_exec(int argc, char **argv);
 int hc_cmd_check(int argc, char **argv);
 int hc_cmd_session(int argc, char **argv);
+int hc_cmd_kernel(int argc, char **argv);
 int hc_cmd_replay(int argc, char **argv);
 int hc_cmd_batch(int argc, char **argv);
 int hc_cmd_mcp(int argc, char **argv);

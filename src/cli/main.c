@@ -17,6 +17,7 @@ static const struct hc_command commands[] = {
     {"exec", "execute a program of the tree in a cell", hc_cmd_exec},
     {"check", "say what a policy refuses in a program", hc_cmd_check},
     {"session", "run programs one after another in a cell that keeps its state", hc_cmd_session},
+    {"kernel", "run the cells of a Jupyter notebook in a cell that keeps its state", hc_cmd_kernel},
     {"batch", "run many programs, one a line", hc_cmd_batch},
     {"replay", "run a program that was kept once more, and compare", hc_cmd_replay},
     {"mcp", "serve cells to assistants over the Model Context Protocol", hc_cmd_mcp},

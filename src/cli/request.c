@@ -23,6 +23,7 @@
 
 enum {
     OPT_HELP = 'h',
+    OPT_CONNECTION = 'f',
     OPT_OUTPUT = 'o',
     OPT_POLICY = 'p',
     OPT_TREE = 't',
@@ -56,10 +57,14 @@ enum {
     OPT_FAIL_FAST,
     OPT_MAX_FAILURES,
     OPT_SHARD,
+    OPT_INSTALL,
+    OPT_USER,
+    OPT_NAME,
     OPT_ROWS /* the first row of hc_options; the others follow, then those of hc_job_options */
 };
 
-#define OF_ALL (HC_OF_RUN | HC_OF_EXEC | HC_OF_CHECK | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH)
+#define OF_ALL    (HC_OF_RUN | HC_OF_EXEC | HC_OF_CHECK | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH)
+#define OF_KERNEL 64 /* `hotcell kernel`, which takes all else that is of HC_OF_SESSION */
 
 static const struct {
     struct option option;
@@ -99,6 +104,10 @@ static const struct {
     {{"fail-fast", no_argument, NULL, OPT_FAIL_FAST}, HC_OF_BATCH},
     {{"max-failures", required_argument, NULL, OPT_MAX_FAILURES}, HC_OF_BATCH},
     {{"shard", required_argument, NULL, OPT_SHARD}, HC_OF_BATCH},
+    {{"connection", required_argument, NULL, OPT_CONNECTION}, OF_KERNEL},
+    {{"install", no_argument, NULL, OPT_INSTALL}, OF_KERNEL},
+    {{"user", no_argument, NULL, OPT_USER}, OF_KERNEL},
+    {{"name", required_argument, NULL, OPT_NAME}, OF_KERNEL},
 };
 
 #define OWN_OPTIONS (sizeof own_options / sizeof *own_options)
@@ -108,6 +117,8 @@ static const char *letters(const struct hc_request *q)
 {
     if (q->exec) /* what follows the program's name is the program's own */
         return "+:ho:p:t:";
+    if (q->kernel)
+        return ":hf:o:p:t:";
     return q->check ? ":hp:t:" : ":ho:p:t:";
 }
 
@@ -236,6 +247,18 @@ static int take_batch_option(struct hc_batch_options *b, int opt, struct hc_erro
     }
 }
 
+static int take_kernel_option(struct hc_kernel_options *k, int opt, struct hc_error *err)
+{
+    if (opt == OPT_INSTALL || opt == OPT_USER) {
+        *(opt == OPT_USER ? &k->user : &k->install) = true;
+        return 0;
+    }
+    if (!*optarg)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0, "expected a value, got an empty string");
+    *(opt == OPT_NAME ? &k->name : &k->connection) = optarg;
+    return 0;
+}
+
 static int set_store(struct hc_request *q, const char *text, struct hc_error *err)
 {
     if (hc_parse_size(text, &q->store) == 0 && q->store >= 1 << 20)
@@ -326,6 +349,9 @@ static int take_option(struct hc_request *q, int opt, struct hc_error *err)
         return set_warm(q, optarg ? optarg : "yes", err);
     case OPT_RESUME ... OPT_SHARD:
         return take_batch_option(q->batch, opt, err);
+    case OPT_CONNECTION:
+    case OPT_INSTALL ... OPT_NAME:
+        return take_kernel_option(q->kernel, opt, err);
     default:
         return take_row(job, (size_t)(opt - OPT_ROWS), err);
     }
@@ -350,7 +376,7 @@ static struct option *all_options(const struct hc_request *q)
     if (!all)
         return NULL;
     for (size_t i = 0; i < OWN_OPTIONS; i++)
-        if ((unsigned)own_options[i].of & of)
+        if ((unsigned)own_options[i].of & (of | (q->kernel ? OF_KERNEL : 0)))
             *at++ = own_options[i].option;
     for (size_t i = 0; i < hc_options_count; i++)
         *at++ = (struct option){hc_options[i].flag, required_argument, NULL, next++};
@@ -408,7 +434,9 @@ static int find_spec(int argc, char **argv, const struct option *all, struct hc_
     if (q->batch && argc - optind != 1)
         return hc_usage(q->command, "expected one file of jobs, or - for standard input");
     if (q->live && !q->batch && argc != optind)
-        return hc_usage(q->command, "expected no program: runs come on standard input");
+        return hc_usage(q->command, "expected no program: %s",
+                        q->kernel ? "cells of a notebook come over the connection"
+                                  : "runs come on standard input");
     if (q->exec)
         return argc > optind ? 0 : hc_usage(q->command, "expected a program of the tree, and its arguments");
     const int files = q->spec || q->live ? 0 : 1;
@@ -425,11 +453,19 @@ static const char *long_name(const struct option *all, int opt)
     return all->name ? all->name : "tree"; /* no option in the table has the value 't' */
 }
 
+/* Does an option go into the command lines of later programs? */
+static bool is_for_programs(const struct hc_request *q, int opt)
+{
+    if (q->kernel)
+        return opt != OPT_CONNECTION && opt != OPT_INSTALL && opt != OPT_USER && opt != OPT_NAME;
+    return q->serve && opt != OPT_OUTPUT && opt != OPT_JOBS && opt != OPT_STORE;
+}
+
 /* Collects an option for the command lines of later programs. */
 static int collect(struct hc_request *q, const struct option *all, int opt, struct hc_error *err)
 {
     char *argument = NULL;
-    if (!q->serve || opt == OPT_OUTPUT || opt == OPT_JOBS || opt == OPT_STORE)
+    if (!is_for_programs(q, opt))
         return 0;
     if (q->given_count == sizeof q->given / sizeof *q->given)
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "more than %zu options", q->given_count);
@@ -538,7 +574,8 @@ static int prepare(struct hc_request *q, int argc, char **argv, const struct opt
                    struct hc_error *err)
 {
     const char *file = q->spec || q->live || q->exec ? NULL : argv[optind];
-    const char *socket = q->check || (q->live && !q->batch) ? NULL : getenv("HOTCELL_SOCKET");
+    bool here = q->check || (q->live && !q->batch && !q->kernel);
+    const char *socket = here ? NULL : getenv("HOTCELL_SOCKET");
     q->warm = socket && *socket ? HC_WARM_YES : HC_WARM_NO;
     if (q->spec && read_spec(q, err) < 0)
         return -1;

@@ -1,4 +1,4 @@
-/* request.h - reads the command line of commands that run a job: run, check, session, batch, mcp. */
+/* request.h - reads the command line of commands that run a job: run, check, session, kernel, batch, mcp. */
 #ifndef HC_CLI_REQUEST_H
 #define HC_CLI_REQUEST_H
 
@@ -41,12 +41,22 @@ struct hc_request {
     int stdout_fd, stderr_fd; /* the program's output is copied to these; 0: to this process's own, or nowhere
                                  with `json` */
     int figure_fd;            /* gets a line of JSON for each figure as it is made; 0: none */
-    char *given[64];          /* with `serve`: options for each program, as arguments; owned */
-    size_t given_count;       /* used entries of `given` */
+    /* With `serve` or `kernel`: options for each program, or for the session, as arguments; owned. */
+    char *given[64];
+    size_t given_count; /* used entries of `given` */
     /* With `serve`: most programs that run at once; most bytes of stored results; 0: not given. */
     int64_t jobs, store;
     /* With `live`, set by the caller: the options of a batch; NULL: the command is no batch. */
     struct hc_batch_options *batch;
+    /* With `live`, set by the caller: the options of a kernel; NULL: the command is no kernel. */
+    struct hc_kernel_options *kernel;
+};
+
+/* What `hotcell kernel` is asked for, beside the options of its session. Texts are borrowed. */
+struct hc_kernel_options {
+    const char *connection; /* the connection file; NULL: not given */
+    const char *name;       /* the kernelspec's; NULL: not given */
+    bool install, user;     /* install a kernelspec; for this user only */
 };
 
 #define HC_MAX_SERVED 64 /* most programs at once that --jobs allows */

@@ -11,7 +11,7 @@ import cells
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-COMMANDS = ["run", "exec", "check", "mcp", "tree", "policy", "verify", "report", "doctor", "clean"]
+COMMANDS = ["run", "exec", "check", "kernel", "mcp", "tree", "policy", "verify", "report", "doctor", "clean"]
 
 
 @pytest.fixture

@@ -462,6 +462,8 @@ class AsyncSession:
     run in this event loop. Runs of other tasks wait for their turn.
     """
 
+    _kind = _InLoop
+
     def __init__(self, **arguments: Any) -> None:
         self._arguments, self._turn = arguments, Turn()
         self._session: Optional[_InLoop] = None
@@ -472,7 +474,7 @@ class AsyncSession:
         loop, begun = asyncio.get_running_loop(), []
 
         def begin(_: Optional[Listener]) -> None:
-            begun.append(_InLoop(loop, **self._arguments))
+            begun.append(self._kind(loop, **self._arguments))
         try:
             await aside(begin, None, lambda _: None)
         except BaseException:  # the task was cancelled: the session may have begun all the same
