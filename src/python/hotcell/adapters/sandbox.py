@@ -12,6 +12,7 @@ import json
 import os
 import pkgutil
 import posixpath
+import tempfile
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -55,12 +56,20 @@ class Sandbox:
     """A session under a policy with commands, such as "shell". Takes the arguments of hotcell.Session, and raises as it does.
 
     timeout  seconds that a command has if its call names none; None: an hour
+    home     directory of the sandbox, in which commands begin. One that is not below /output or a place of `dirs` is an empty
+             directory that the cell gets for it
     """
 
-    def __init__(self, *, policy: Any = "shell", timeout: Optional[float] = None, workdir: Optional[Path] = None, **options: Any) -> None:
-        self.home = os.fspath(workdir) if workdir is not None else HOME
+    def __init__(self, *, policy: Any = "shell", timeout: Optional[float] = None, home: str = HOME, dirs: Sequence[Any] = (),
+                 **options: Any) -> None:
+        self.home = posixpath.normpath(posixpath.join("/", home))
         self._timeout = timeout or 3600
-        self.session = Session(policy=policy, workdir=workdir, **options)
+        places = [HOME, *(os.path.abspath(each.get("place") or each["host"] if isinstance(each, Mapping) else each) for each in dirs)]
+        if not any(posixpath.commonpath((self.home, place)) == place for place in places):
+            dirs = [*dirs, {"host": tempfile.gettempdir(), "place": self.home, "mode": "scratch"}]
+        self.session = Session(policy=policy, dirs=dirs, **options)
+        if self.home != HOME:
+            self.make(self.home)
 
     @property
     def id(self) -> str:
