@@ -70,7 +70,7 @@ class HotcellBackend(frameworks.base("deepagents.backends.sandbox", "BaseSandbox
         timeout of 0 or None is that of the backend."""
         done = self.sandbox.exec(shell(command), timeout=timeout or None, bound=self._output_bytes)
         return ExecuteResponse(output=(done.stdout + done.stderr).decode(errors="replace"), exit_code=done.status,
-                               truncated=bool(done.truncated))
+                               truncated=done.truncated)
 
     def upload_files(self, files: Sequence[Tuple[str, bytes]]) -> List[Any]:
         """Put files in. A file that cannot be written has an error in its response, and the others are written all the same."""

@@ -31,15 +31,21 @@ Path = Union[str, "os.PathLike[str]"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended. `status` is its exit status as in a shell; `truncated` names the streams that were cut; `timed_out`: it
-    was ended as its time was up; `refused`: it may not be executed. If a limit has ended it, the last line of `stderr` says which."""
+    """How a command ended. `status` is its exit status as in a shell; `lost` counts the bytes of stdout and of stderr that were
+    cut; `timed_out`: it was ended as its time was up; `refused`: it may not be executed. If a limit has ended it, the last line of
+    `stderr` says which."""
 
     status: int
     stdout: bytes
     stderr: bytes
-    truncated: Tuple[str, ...] = ()
+    lost: Tuple[int, int] = (0, 0)
     timed_out: bool = False
     refused: bool = False
+
+    @property
+    def truncated(self) -> bool:
+        """Whether output was cut."""
+        return self.lost != (0, 0)
 
 
 @dataclass(frozen=True)
@@ -152,11 +158,11 @@ def _outcome(run: Run, events: Iterable[Mapping[str, Any]], program: str) -> Out
         if event["event"] in heard:
             heard[event["event"]] += _bytes(event)
     out, err = _content(run.stdout, heard["stdout"]), _content(run.stderr, heard["stderr"])
+    lost = tuple(max(1, stream.bytes - len(kept)) if stream.truncated else 0 for stream, kept in ((run.stdout, out), (run.stderr, err)))
     refused = run.command_status == 126 and err.startswith(f"hotcell: {program}: Permission denied".encode())
     if run.status not in ("ok", "error"):
         err += f"hotcell: {run.reason}\n".encode()
-    truncated = tuple(name for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)) if stream.truncated)
-    return Outcome(137 if run.command_status is None else run.command_status, out, err, truncated, run.status == "timeout", refused)
+    return Outcome(137 if run.command_status is None else run.command_status, out, err, (lost[0], lost[1]), run.status == "timeout", refused)
 
 
 def _bytes(event: Mapping[str, Any]) -> bytes:
