@@ -88,6 +88,12 @@ def test_files_go_in_and_out_and_each_error_is_that_files_own(backend):
         (data, None), (None, "file_not_found"), (None, "is_directory"), (b"b", None), (None, "invalid_path")]
 
 
+def test_a_file_that_is_huge_is_not_read(backend):
+    assert backend.execute("truncate -s 200M /output/huge").exit_code == 0
+    assert backend.download_files(["/output/huge"])[0].error == "permission_denied"
+    assert backend.execute("rm /output/huge").exit_code == 0
+
+
 def test_commands_as_the_framework_builds_them(backend):
     """It reads and writes by python3 with a document on standard input, and searches by grep."""
     payload = base64.b64encode(json.dumps({"path": "/output/src/app.py", "content": "x = 'a:b'\n$HOME `no`\n"}).encode()).decode()

@@ -7,14 +7,17 @@ that come out of the cell are as of hotcell.Run: also tuples, data frames, array
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, Optional
+import contextlib
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from ..errors import InputError
+from ..results import Repr
 from ..session import Run, Session
 from ..staging import is_array, is_frame
 from ..tools import Tool
 
 CALLS = 10_000  # calls of functions in one run
+RETURNED = 50   # variables that one run returns
 
 # In the cell: gives the program a function of this process under its name.
 BIND = """
@@ -61,10 +64,17 @@ class CodeSession:
         """Run a program; one that holds nothing but space does nothing. `timeout` in seconds."""
         return self.session.run(code if code.strip() else "pass", timeout=timeout)
 
-    def names(self) -> List[str]:
-        """The variables that programs have set, without functions of this process."""
-        found = self.session.run("[name for name in globals() if not name.startswith('_')]").value
-        return [name for name in found if isinstance(name, str) and name not in self._functions and name != "tools"]
+    def values(self) -> Dict[str, Any]:
+        """The variables that programs have set, as far as they can be carried; functions, classes and modules cannot."""
+        found = self.session.run("[name for name in globals() if name.isidentifier() and not name.startswith('_')]").value
+        names = [name for name in found if isinstance(name, str) and name not in self._functions and name != "tools"]
+        values: Dict[str, Any] = {}
+        for at in range(0, len(names), RETURNED):
+            returned = self.session.run("pass", returns=names[at:at + RETURNED]).returned
+            for name in returned:
+                with contextlib.suppress(ValueError, KeyError):
+                    values[name] = returned[name]
+        return {name: value for name, value in values.items() if not isinstance(value, Repr)}
 
     def close(self) -> None:
         """End the session."""

@@ -8,6 +8,7 @@ The interface is that of inspect_ai's SandboxEnvironment. Commands run as the ce
 
 from __future__ import annotations
 
+import errno
 from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import frameworks
@@ -86,7 +87,9 @@ class HotcellSandboxEnvironment(frameworks.base(UTIL, "SandboxEnvironment")):  #
         limit = getattr(_Limits, "MAX_READ_FILE_SIZE", MAX_READ)
         try:
             content: bytes = await self.sandbox.do(lambda sandbox: sandbox.read(file, limit))
-        except OverflowError as error:
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
             raise OutputLimitExceededError(getattr(_Limits, "MAX_READ_FILE_SIZE_STR", MAX_READ_STR), None) from error
         return content.decode() if text else content
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional, Tuple
 
-from ..results import Repr
 from .code_session import CodeSession, failure
 
 SILENT = "<Code ran, no output printed to stdout>"
@@ -42,9 +41,8 @@ class HotcellEval:
     def _changes(self) -> Dict[str, Any]:
         """Variables that the agent does not know yet, or not with these values, as far as they can be carried."""
         found: Dict[str, Any] = {}
-        for name in self.cell.names():
-            value = self.cell.session.run(name).value
-            if not isinstance(value, Repr) and value is not None and not _same(self._known.get(name), value):
+        for name, value in self.cell.values().items():
+            if value is not None and not _same(self._known.get(name), value):
                 found[name] = value
         self._known.update(found)
         return found

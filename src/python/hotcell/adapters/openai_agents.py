@@ -19,6 +19,7 @@ from .sandbox_async import AsyncSandbox
 
 SDK = "agents.sandbox"
 ARCHIVE = "/tmp/.hotcell-workspace.tar"
+MOST_ARCHIVE = 1 << 30  # bytes of a workspace that is kept
 
 
 class _Record:
@@ -106,7 +107,7 @@ class HotcellSandboxSession(frameworks.base(f"{SDK}.session.base_sandbox_session
         """The workspace as a tar archive, without the paths that the SDK leaves out. WorkspaceArchiveReadError."""
         skipped = getattr(self, "_persist_workspace_skip_relpaths", set)()
         await self._tar(["-c", *(f"--exclude=./{path}" for path in sorted(map(str, skipped))), "."], ReadError)
-        content: bytes = await self.sandbox.do(lambda sandbox: sandbox.read(ARCHIVE))
+        content: bytes = await self.sandbox.do(lambda sandbox: sandbox.read(ARCHIVE, MOST_ARCHIVE))
         await self.sandbox.do(lambda sandbox: sandbox.remove(ARCHIVE))
         return io.BytesIO(content)
 
@@ -139,9 +140,12 @@ class HotcellSandboxClient(frameworks.base(f"{SDK}.session.sandbox_client", "Bas
         """Begin a session. `manifest`: what is in the workspace, and its root; `options`: arguments of Sandbox."""
         session_id = uuid.uuid4()
         resolve = frameworks.named(f"{SDK}.snapshot", "resolve_snapshot", lambda given, name: given)
+        manifest = manifest or Manifest()
+        if hasattr(self, "_validate_manifest_for_create"):
+            manifest = self._validate_manifest_for_create(manifest)
         kept = snapshot if hasattr(snapshot, "persist") else resolve(snapshot, str(session_id))
-        return await self._open(HotcellSandboxState(session_id=session_id, manifest=manifest or Manifest(), snapshot=kept,
-                                                    options=dict(options or {})))
+        given = {name: value for name, value in dict(options or {}).items() if name != "type"}
+        return await self._open(HotcellSandboxState(session_id=session_id, manifest=manifest, snapshot=kept, options=given))
 
     async def resume(self, state: Any) -> Any:
         """A new session in the place of one that has ended: the SDK puts into it what the state's snapshot has."""

@@ -24,6 +24,7 @@ HOME = "/output"
 STREAM = 10 << 20  # bytes of standard output, and of standard error, that exec returns
 PART = 2 << 20  # bytes of a file in one command
 SCRIPT = (pkgutil.get_data(__package__, "sandbox_in_cell.py") or b"").decode()
+MOST_READ = 100 << 20  # bytes of a file that are read, unless the caller says otherwise: a program may have made it huge
 MOST_INPUT = 64 << 20  # limits.stdin of a command
 
 Path = Union[str, "os.PathLike[str]"]
@@ -104,26 +105,25 @@ class Sandbox:
         try:
             answer = json.loads(done.stdout)
             if "errno" not in answer:
-                return dict(answer)
+                return {**answer, "data": base64.b64decode(answer.get("data", ""))}
             number, words = int(answer["errno"]), str(answer["strerror"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise OSError(errno.EIO, f"the command that does it failed: {done.stderr.decode(errors='replace').strip()[-500:]}",
                           os.fspath(path)) from None
         if number == errno.EROFS:  # as of a user who has no right to write there
             raise PermissionError(number, words, os.fspath(path))
         raise OSError(number, words, os.fspath(path))
 
-    def read(self, path: Path, most: Optional[int] = None) -> bytes:
-        """The bytes of a file. OSError: FileNotFoundError and the like, OverflowError: it has more than `most` bytes."""
-        content = b""
+    def read(self, path: Path, most: int = MOST_READ) -> bytes:
+        """The bytes of a file. OSError: FileNotFoundError and the like, and with errno.EFBIG if it has more than `most` bytes."""
+        content = bytearray()
         while True:
             answer = self._operate("read", path, len(content), PART)
-            part = base64.b64decode(answer["data"])
-            if most is not None and max(int(answer["size"]), len(content) + len(part)) > most:
-                raise OverflowError(f"{os.fspath(path)}: {answer['size']} bytes, and at most {most} are read")
-            content += part
-            if len(part) < PART:
-                return content
+            content += answer["data"]
+            if max(int(answer["size"]), len(content)) > most:
+                raise OSError(errno.EFBIG, f"it has {answer['size']} bytes, and at most {most} are read", os.fspath(path))
+            if len(answer["data"]) < PART:
+                return bytes(content)
 
     def write(self, path: Path, content: bytes) -> None:
         """Put a file in, in the place of an older one; missing directories are made. OSError."""

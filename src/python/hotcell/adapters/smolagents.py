@@ -41,6 +41,15 @@ class _AgentError(Exception):
         self.message = message
 
 
+class _Silent:
+    """A logger for an agent whose own is not known."""
+
+    def log(self, *words: Any, **options: Any) -> None:
+        """Log nothing."""
+
+    log_error = log
+
+
 CodeOutput = frameworks.named("smolagents.local_python_executor", "CodeOutput", _CodeOutput)
 AgentError = frameworks.named("smolagents.utils", "AgentError", _AgentError)
 
@@ -57,7 +66,7 @@ class HotcellExecutor(frameworks.base("smolagents.remote_executors", "RemotePyth
     # pylint: disable=super-init-not-called
     def __init__(self, additional_imports: Sequence[str] = (), logger: Any = None, *, timeout: Optional[float] = None,
                  **options: Any) -> None:
-        self.additional_imports, self.logger, self.allow_pickle = list(additional_imports), logger, False
+        self.additional_imports, self.logger, self.allow_pickle = list(additional_imports), logger or _Silent(), False
         self._timeout = timeout
         self._final: Optional[Callable[..., Any]] = None
         self.cell = CodeSession(**options)
