@@ -258,6 +258,11 @@ def test_hotcelld_runs_commands_where_the_policy_allows_them(user):
             answer = daemon.post({"command": ["sh", "-c", "echo $0; exit 7"], "policy": "commands"})
             assert answer.json["status"] == "error" and answer.json["process"] == {"exit": 7}, answer
             assert answer.json["code"]["command"] == ["sh", "-c", "echo $0; exit 7"]
+        with hotcell.Daemon(daemon.socket).session(policy="commands") as session:
+            assert session.run(["mkdir", "/tmp/inner"]).command_status == 0
+            assert [session.run(["pwd"], workdir=place).text for place in ("/tmp/inner", None)] == ["/tmp/inner\n", "/output\n"]
+            with pytest.raises(hotcell.InputError, match="only a command has it"):
+                session.run("1", workdir="/tmp")
         refused = daemon.post({"command": ["true"], "policy": "default"})
         assert refused.json["rejection"]["rule"] == "commands", refused
 
