@@ -24,6 +24,8 @@ def box(shell_tree):
 def test_bytes_of_output_are_kept_as_they_are(box):
     done = box.exec(["printf", "\\377\\000a\\n"])
     assert done.stdout == b"\xff\0a\n" and not done.truncated
+    large = box.exec(["python3", "-c", "import sys; sys.stdout.buffer.write(bytes(range(256)) * 8000)"])
+    assert large.stdout == bytes(range(256)) * 8000
     cut = box.exec(["sh", "-c", "printf 12345678; printf abc >&2"], bound=5)
     assert (cut.stdout, cut.stderr, cut.lost, cut.truncated) == (b"12345", b"abc", (3, 0), True)
     both = box.exec(shell("echo 1; echo 2 >&2; echo 3"))

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ..errors import PolicyError
-from ..results import Stream
 from ..session import Run, Session
 
 HOME = "/output"
@@ -153,11 +152,15 @@ def shell(command: str) -> List[str]:
 
 
 def _outcome(run: Run, events: Iterable[Mapping[str, Any]], program: str) -> Outcome:
-    heard = {"stdout": b"", "stderr": b""}
+    heard = {"stdout": bytearray(), "stderr": bytearray()}
+    whole = {"stdout", "stderr"}  # streams of which all that was kept has been heard
     for event in events:
         if event["event"] in heard:
             heard[event["event"]] += _bytes(event)
-    out, err = _content(run.stdout, heard["stdout"]), _content(run.stderr, heard["stderr"])
+        elif event["event"] == "cut":
+            whole.discard(event.get("stream"))
+    out, err = (bytes(heard[name]) if "\ufffd" in stream.text and name in whole else stream.text.encode("utf-8", "surrogatepass")
+                for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)))
     lost = tuple(max(1, stream.bytes - len(kept)) if stream.truncated else 0 for stream, kept in ((run.stdout, out), (run.stderr, err)))
     refused = run.command_status == 126 and err.startswith(f"hotcell: {program}: Permission denied".encode())
     if run.status not in ("ok", "error"):
@@ -167,10 +170,3 @@ def _outcome(run: Run, events: Iterable[Mapping[str, Any]], program: str) -> Out
 
 def _bytes(event: Mapping[str, Any]) -> bytes:
     return base64.b64decode(event["data"]) if "data" in event else str(event["text"]).encode("utf-8", "surrogatepass")
-
-
-def _content(stream: Stream, heard: bytes) -> bytes:
-    """The bytes of a stream: as they were heard, unless some were left out on the way; then its text."""
-    if "\ufffd" in stream.text and (len(heard) == stream.bytes or stream.truncated):
-        return heard
-    return stream.text.encode("utf-8", "surrogatepass")
