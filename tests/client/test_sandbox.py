@@ -107,6 +107,32 @@ def test_an_async_sandbox_is_open_before_it_is_used():
     asyncio.run(work())
 
 
+def cancel_often(box, command):
+    """Cancels a task that executes the command, again and again, as anyio does."""
+    async def work():
+        task = asyncio.ensure_future(box.exec(["sh", "-c", command]))
+        await asyncio.wait([task], timeout=0.5)
+        while not task.done():
+            task.cancel()
+            await asyncio.sleep(0)
+        assert task.cancelled()
+    return work()
+
+
+def test_a_cancelled_command_ends_and_the_session_goes_on(monkeypatch):
+    async def work():
+        box = await AsyncSandbox(**frameworks.OPTIONS).open()
+        await cancel_often(box, "echo $$ > pid; sleep 600")
+        gone = await box.exec(["sh", "-c", "kill -0 $(cat pid) 2>/dev/null || echo gone"])
+        assert gone.stdout == b"gone\n"
+        monkeypatch.setattr("hotcell.adapters.sandbox_async.KILL_AFTER", 0.5)
+        await cancel_often(box, "trap '' TERM; while :; do sleep 1; done")
+        with pytest.raises(hotcell.SessionEnded):
+            await box.exec(["true"])
+        await box.close()
+    asyncio.run(work())
+
+
 class hotcell_sandbox:
     """A Sandbox that is closed at the block's end."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import Any, Callable, List, Optional, Sequence
 
 from ..errors import UsageError
@@ -9,9 +11,12 @@ from ..listening import aside
 from ..turns import Turn
 from .sandbox import Outcome, Sandbox
 
+KILL_AFTER = 10.0  # seconds after which a cancelled command that does not end is killed, and the session with it
+
 
 class AsyncSandbox:
-    """As Sandbox, for an event loop: `await open()`, then the same methods as coroutines. Cancelling a task ends its command."""
+    """As Sandbox, for an event loop: `await open()`, then the same methods as coroutines. Cancelling a task ends its command;
+    the session goes on, unless the command ignores that."""
 
     def __init__(self, **options: Any) -> None:
         self._options, self._turn = options, Turn()
@@ -37,15 +42,23 @@ class AsyncSandbox:
         return self
 
     async def do(self, work: Callable[[Sandbox], Any]) -> Any:
-        """Call `work` with the sandbox in a thread, when it is its turn, and return the result."""
+        """Call `work` with the sandbox in a thread, when it is its turn, and return the result. A cancellation ends the command
+        first; some frameworks cancel a task again and again until it has ended."""
         async with self._turn.ataken():
-            return await aside(lambda _: work(self.sandbox), None, self._stop)
-
-    def _stop(self, again: bool) -> None:
-        if again:
-            self.sandbox.session._kill()
-        else:
-            self.sandbox.session.interrupt()
+            session = self.sandbox.session
+            task = asyncio.ensure_future(aside(lambda _: work(self.sandbox), None, lambda _: None))
+            try:
+                return await asyncio.shield(task)
+            except asyncio.CancelledError:
+                session.interrupt()
+                late = asyncio.get_running_loop().call_later(KILL_AFTER, session._kill)
+                while not task.done():
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await asyncio.wait([task])
+                late.cancel()
+                with contextlib.suppress(Exception):
+                    task.result()
+                raise
 
     async def exec(self, argv: Sequence[str], **options: Any) -> Outcome:
         """As Sandbox.exec."""
