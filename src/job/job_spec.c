@@ -652,6 +652,22 @@ static int make_given(struct spec *s, struct hc_error *err)
     return s->job->given ? 0 : hc_fail(err, ENOMEM, "inputs");
 }
 
+/* The interpreter of a session keeps its directory from run to run: only a command begins in one of its own.
+ */
+static int check_workdir(const struct spec *s, struct hc_error *err)
+{
+    const cJSON *node = cJSON_GetObjectItemCaseSensitive(s->json->root, "workdir");
+    if (!s->is_run || !s->job->workdir)
+        return 0;
+    if (!s->job->is_command)
+        return hc_json_fail(s->json, node, true, err,
+                            "workdir: in a session only a command has it; a program calls os.chdir");
+    if (s->job->workdir[0] != '/')
+        return hc_json_fail(s->json, node, false, err,
+                            "workdir: expected an absolute path in the cell, got '%.200s'", s->job->workdir);
+    return 0;
+}
+
 static int parse_spec(struct spec *s, struct hc_error *err)
 {
     const cJSON *root = s->json->root, *node;
@@ -670,7 +686,7 @@ static int parse_spec(struct spec *s, struct hc_error *err)
     if (command && cJSON_GetObjectItemCaseSensitive(root, "code"))
         return hc_json_fail(s->json, command, true, err,
                             "expected either 'code', a program, or 'command', and not both");
-    if (refuse_shared_names(s, err) < 0)
+    if (refuse_shared_names(s, err) < 0 || check_workdir(s, err) < 0)
         return -1;
     if (s->job->interactive && s->job->has_stdin)
         return hc_json_fail(s->json, root, false, err,

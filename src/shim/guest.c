@@ -239,7 +239,7 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     pid_t self = getpid();
     hc_deadline_arm();
     if (job->command)
-        hc_command_run(job->code, &outcome);
+        hc_command_run(job->code, job->workdir, &outcome);
     else
         hc_program_run(&program, space, &outcome);
     hc_deadline_disarm();

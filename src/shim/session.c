@@ -278,7 +278,7 @@ static void run_program(const struct order *o, const struct hc_program *program,
     hc_guard_begin();
     hc_deadline_arm();
     if (o->handover.job.command)
-        hc_command_run(o->handover.job.code, &outcome);
+        hc_command_run(o->handover.job.code, o->handover.job.workdir, &outcome);
     else
         hc_program_run(program, space, &outcome);
     hc_deadline_disarm();

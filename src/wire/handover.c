@@ -91,7 +91,9 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
                                    job->run ? run : hc_rules_text(p->rules, "code", "filename", "<cell>")) &&
            (!job->interface || cJSON_AddStringToObject(root, "interface", job->interface)) &&
            (!job->session || cJSON_AddBoolToObject(root, "session", true)) &&
-           (!job->is_command || cJSON_AddBoolToObject(root, "command", true)) && put_inputs(root, job) &&
+           (!job->is_command || cJSON_AddBoolToObject(root, "command", true)) &&
+           (!job->run || !job->workdir || cJSON_AddStringToObject(root, "workdir", job->workdir)) &&
+           put_inputs(root, job) &&
            (kind == HC_HANDOVER_COPY ||
             (put_rules(root, p) && cJSON_AddStringToObject(root, "layers", hc_policy_layers(p)))) &&
            put_returns(root, job) && put_tools(root, p) &&
@@ -238,6 +240,7 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .has_stdin = hc_json_is_true(root, "stdin"),
         .session = hc_json_is_true(root, "session"),
         .command = hc_json_is_true(root, "command"),
+        .workdir = hc_json_text(root, "workdir"),
         .check = hc_json_is_true(root, "check"),
         .guard = hc_json_is_true(root, "guard"),
         .links = hc_json_is_true(root, "links"),

@@ -1,6 +1,7 @@
 """The examples in hotcell-python(3) for users of older executors run as they are printed there."""
 
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -13,6 +14,9 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 EXAMPLES = dict(re.findall(r'Tests run this example: (\w+)\n\.Bd [^\n]*\n(.*?)\n\.Ed\n',
                            (SOURCE / "man" / "hotcell-python.3.in").read_text(), re.DOTALL))
+
+FRAMEWORKS = re.findall(r"^\.Bd [^\n]*\n(.*?)^\.Ed$", (SOURCE / "man" / "hotcell-python.3.in").read_text().partition(".Ss Frameworks")[2].partition("\n.Ss ")[0],
+                        re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
@@ -61,3 +65,17 @@ def test_the_runner(run, tmp_path):
 def test_the_notebook(run):
     done = run("notebook")
     assert (done.returncode, done.stdout, done.stderr) == (0, "[42, 250, True]\n", ""), done
+
+
+def test_examples_for_frameworks_name_what_there_is():
+    """They cannot be run here, as they need models; but they are Python, and what they import of hotcell is there."""
+    assert len(FRAMEWORKS) == 9
+    sys.path.insert(0, str(SOURCE / "python"))
+    for text in FRAMEWORKS:
+        code = text.replace("\\e", "\\")
+        compile(code, "example", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        imported = re.findall(r"^(?:from (hotcell\.adapters\.\w+) import (\w+)|import (hotcell\.adapters\.\w+))", code, re.MULTILINE)
+        assert imported and len(code.splitlines()) <= 20
+        for module, name, whole in imported:
+            found = importlib.import_module(module or whole)
+            assert not name or callable(getattr(found, name))

@@ -219,6 +219,26 @@ def test_commands_and_programs_of_a_session_share_their_files(user):
         assert session.run("x").value == "made\n"
 
 
+def test_a_command_of_a_session_begins_in_the_directory_that_its_run_names(user):
+    watched = cells.watched([], "shell", user)
+    with session_client.Session(*watched, tree="shell", policy="shell", user=user) as session:
+        assert session.execute("mkdir", "/tmp/inner").status == "ok"
+        assert session.execute("pwd", workdir="/tmp/inner").stdout == "/tmp/inner\n"
+        # It is this run's alone: neither the next command nor the interpreter has moved.
+        assert session.execute("pwd").stdout == "/output\n"
+        assert session.run("import os\nos.getcwd()").value == "/output"
+        missing = session.execute("pwd", workdir="/tmp/none")
+        assert missing.manifest["guest"]["exit"] == 126 and missing.stdout == "", missing
+        assert missing.manifest["stderr"]["text"] == "hotcell: /tmp/none: No such file or directory (workdir)\n"
+        # The interpreter's own directory is where it went, and a command without one of its own begins there.
+        session.run("os.chdir('/tmp')")
+        assert session.execute("pwd").stdout == "/tmp\n"
+        for spec, words in (({"code": "1", "workdir": "/tmp"}, "in a session only a command has it"),
+                            ({"command": ["pwd"], "workdir": "tmp"}, "expected an absolute path in the cell, got 'tmp'")):
+            session.ask({"run": spec})
+            assert words in session.answer()["message"]
+
+
 def test_a_session_that_a_command_kills_whole_says_so():
     with session_client.Session(*cells.watched([], "shell", cells.caller()), tree="shell", policy="shell") as session:
         assert session.run("x = 1").status == "ok"
@@ -238,6 +258,11 @@ def test_hotcelld_runs_commands_where_the_policy_allows_them(user):
             answer = daemon.post({"command": ["sh", "-c", "echo $0; exit 7"], "policy": "commands"})
             assert answer.json["status"] == "error" and answer.json["process"] == {"exit": 7}, answer
             assert answer.json["code"]["command"] == ["sh", "-c", "echo $0; exit 7"]
+        with hotcell.Daemon(daemon.socket).session(policy="commands") as session:
+            assert session.run(["mkdir", "/tmp/inner"]).command_status == 0
+            assert [session.run(["pwd"], workdir=place).text for place in ("/tmp/inner", None)] == ["/tmp/inner\n", "/output\n"]
+            with pytest.raises(hotcell.InputError, match="only a command has it"):
+                session.run("1", workdir="/tmp")
         refused = daemon.post({"command": ["true"], "policy": "default"})
         assert refused.json["rejection"]["rule"] == "commands", refused
 

@@ -192,11 +192,11 @@ class Session:
     def run(self, code: Code, *, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
-            args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, check: bool = False,
-            on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None, **other: Any) -> Run:
+            args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
+            workdir: Optional[PathLike] = None, check: bool = False, on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None, **other: Any) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run, without those that are given to the
         session as a whole, such as `tools`, `policy`, `memory` and `dirs`: TypeError. `limits` of time and output only; the variables
-        of `env` are there for this run only. `on_input` is called with the prompt each time that the program calls input(), and returns
+        of `env` are there for this run only; `workdir` is the directory of the cell that a command begins in. `on_input` is called with the prompt each time that the program calls input(), and returns
         the line, or None for the end of input; without it input() reads `input`. The time until it returns counts as the run's.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
@@ -207,7 +207,7 @@ class Session:
         the session goes on. A second ctrl-C ends the session.
         """
         placed: Large = {}
-        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, placed, **other)
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, workdir, placed, **other)
         if on_input is not None:
             spec["interactive"] = True
         with self._turn.taken():
@@ -574,9 +574,9 @@ class AsyncSession:
         await self.close()
 
 
-RUN_ARGUMENTS = ("code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "on_event", "on_input", "check")
+RUN_ARGUMENTS = ("code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "workdir", "on_event", "on_input", "check")
 # Arguments of hotcell.run that are given to a session.
-WITH_SESSION = ("policy", "tree", "memory", "seed", "guard", "tenant", "job_id", "labels", "sign", "tools", "output_dir", "binary", "dirs", "workdir")
+WITH_SESSION = ("policy", "tree", "memory", "seed", "guard", "tenant", "job_id", "labels", "sign", "tools", "output_dir", "binary", "dirs")
 
 
 def advice_for(name: str) -> str:
@@ -587,7 +587,7 @@ def advice_for(name: str) -> str:
 def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Optional[Sequence[str]] = None,
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
-             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
+             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, workdir: Optional[PathLike] = None,
              placed: Optional[Large] = None, **other: Any) -> Dict[str, Any]:
     """The request for a run, see hotcell-session(1). `placed` gets content that has to be put into the session's working directory
     before, by its path there. InputError for inputs that are not valid, TypeError for an argument that
@@ -596,7 +596,8 @@ def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Opti
         raise unexpected("run", name, RUN_ARGUMENTS, advice_for(name))
     variables, files = split_vars(vars, inputs)
     rest = {"vars": variables, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
-            "persist_code": persist_code, "inputs": contents(files) if placed is None else contents_of_run(files, placed), "args": list_of(args, "args"), "env": mapping_of(env, "env")}
+            "persist_code": persist_code, "inputs": contents(files) if placed is None else contents_of_run(files, placed), "args": list_of(args, "args"), "env": mapping_of(env, "env"),
+            "workdir": None if workdir is None else path_of(workdir, "workdir")}
     given = {} if input is None else {"stdin": stdin_of(input)}
     return {**program_of(code), **given, **{name: value for name, value in rest.items() if value}}
 

@@ -43,10 +43,20 @@ static void reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Begins in this directory of the cell; "": where the interpreter is. */
+static void enter_workdir(const char *workdir)
+{
+    if (!*workdir || chdir(workdir) == 0)
+        return;
+    (void)dprintf(STDERR_FILENO, "hotcell: %s: %s (workdir)\n", workdir, strerror(errno));
+    _exit(NOT_EXECUTABLE);
+}
+
 /* The child's part. */
-static _Noreturn void execute(char *const argv[])
+static _Noreturn void execute(char *const argv[], const char *workdir)
 {
     (void)setpgid(0, 0);
+    enter_workdir(workdir);
     reset_signals();
     /* The program must not have the channel: it would speak for the harness. */
     (void)close_range(FIRST_PRIVATE, ~0U, 0);
@@ -98,12 +108,12 @@ static int await_end(pid_t child, struct hc_outcome *out)
     }
 }
 
-static int run(char *const argv[], struct hc_outcome *out)
+static int run(char *const argv[], const char *workdir, struct hc_outcome *out)
 {
     (void)fflush(NULL);
     pid_t child = fork();
     if (child == 0)
-        execute(argv);
+        execute(argv, workdir);
     if (child < 0) {
         (void)dprintf(STDERR_FILENO, "hotcell: no process could be made for the command: %s (limits.pids)\n",
                       strerror(errno));
@@ -116,7 +126,7 @@ static int run(char *const argv[], struct hc_outcome *out)
     return WIFSIGNALED(status) ? HC_COMMAND_SIGNALED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void hc_command_run(const char *arguments, struct hc_outcome *out)
+void hc_command_run(const char *arguments, const char *workdir, struct hc_outcome *out)
 {
     struct hc_json json;
     struct hc_error err;
@@ -127,7 +137,7 @@ void hc_command_run(const char *arguments, struct hc_outcome *out)
     }
     char **argv = vector_of(json.root);
     if (argv && argv[0])
-        out->status = run(argv, out);
+        out->status = run(argv, workdir, out);
     free(argv);
     hc_json_finish(&json);
 }

@@ -4,11 +4,13 @@
 
 #include "shim/harness/outcome.h"
 
-/* Runs the command, whose arguments are a list of strings in JSON, and fills `out`, whose status becomes what
+/* Runs the command, whose arguments are a list of strings in JSON, in this directory of the cell ("": the
+ * interpreter's), and fills `out`, whose status becomes what
  * a shell would make of the command's end: its exit status, 128 and the number of the signal that ended it,
- * 126 if it may not be executed, 127 if the tree does not have it. A child that cannot be started says so on
- * standard error. When the job's time is over, or its memory nearly used up (deadline.h), SIGTERM goes to the
- * command's process group, and `out` has the exception that a program would have got. */
-void hc_command_run(const char *arguments, struct hc_outcome *out);
+ * 126 if it may not be executed or its directory cannot be entered, 127 if the tree does not have it. A child
+ * that cannot be started says so on standard error. When the job's time is over, or its memory nearly used up
+ * (deadline.h), SIGTERM goes to the command's process group, and `out` has the exception that a program would
+ * have got. */
+void hc_command_run(const char *arguments, const char *workdir, struct hc_outcome *out);
 
 #endif

@@ -5,6 +5,9 @@
     from hotcell.adapters import RunPython              # code of a model that uses tools, last value returned
 
 The portal's child runner is hotcell.runner.
+
+Sandboxes and executors of frameworks for agents are modules of their own, which need no framework to be imported: inspect_ai,
+deepagents, openai_agents, smolagents, langgraph_codeact, llama_index, autogen, google_adk, pydantic_ai and pydantic_ai_code.
 """
 
 from .charts import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor
