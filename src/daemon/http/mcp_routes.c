@@ -96,11 +96,11 @@ static void end_reading(struct hc_exchange *x)
     x->stream = NULL;
 }
 
-static void read_from(struct hc_exchange *x, struct hc_mcp_stream *s, int64_t after)
+static void read_from(struct hc_exchange *x, struct hc_mcp_stream *s, int64_t after, bool again)
 {
     x->stream = s;
     x->end_reading = end_reading;
-    hc_mcp_stream_attach(s, &x->waiter, after);
+    hc_mcp_stream_attach(s, &x->waiter, after, again);
 }
 
 static ssize_t read_stream(void *cls, uint64_t at, char *out, size_t max)
@@ -183,7 +183,7 @@ static int answer_request(struct hc_exchange *x, struct hc_mcp_peer *p, const st
     struct hc_mcp_stream *s = hc_mcp_stream_begin(p, message->id, takes_events);
     if (!s)
         return MHD_NO;
-    read_from(x, s, 0);
+    read_from(x, s, 0, false);
     hc_mcp_handle(&p->m, message);
     if (*x->peer_id && !p->m.version) { /* initialize was refused */
         const int rc = reply_answer(x);
@@ -242,7 +242,7 @@ int hc_get_mcp(struct hc_exchange *x, struct hc_tenant *t)
     if (!s)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST,
                              "Last-Event-ID: '%.60s' is no event of this session that is still kept", last);
-    read_from(x, s, last ? after : s->made);
+    read_from(x, s, last ? after : s->made, last != NULL);
     return reply_stream(x);
 }
 

@@ -116,8 +116,9 @@ struct hc_mcp_stream *hc_mcp_stream_begin(struct hc_mcp_peer *p, const char *id,
 /* The stream of the event with this ID, as the header Last-Event-ID has it; `*after`: number of the event.
  * NULL: there is none, or its events are not kept any more. */
 struct hc_mcp_stream *hc_mcp_stream_of_event(struct hc_mcp_peer *p, const char *event_id, int64_t *after);
-/* Read the stream from behind the event `after` on. An earlier reader has to end. */
-void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, int64_t after);
+/* Read the stream from behind the event `after` on. `again`: the client has read some of it before. An
+ * earlier reader has to end. */
+void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, int64_t after, bool again);
 void hc_mcp_stream_detach(struct hc_mcp_stream *s, const struct hc_waiter *reader);
 /* Copy bytes of Server-Sent Events to `out`, which has room for at least 512. 0: there are none yet; -1: the
  * stream is at its end for this reader. */

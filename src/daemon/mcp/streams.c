@@ -178,13 +178,13 @@ struct hc_mcp_stream *hc_mcp_stream_of_event(struct hc_mcp_peer *p, const char *
     return s;
 }
 
-void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, int64_t after)
+void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, int64_t after, bool again)
 {
     struct hc_waiter *earlier = s->reader;
     s->reader = reader;
     s->next = after + 1;
     s->sent = 0;
-    s->greeted = after > 0;
+    s->greeted = again;
     if (earlier)
         earlier->wake(earlier); /* finds that it is the reader no more */
 }
@@ -208,7 +208,8 @@ static ssize_t greet(struct hc_mcp_stream *s, char *out, size_t max)
     s->greeted = true;
     if (!s->peer->m.version || strcmp(s->peer->m.version->date, "2025-11-25") < 0)
         return 0;
-    return snprintf(out, max, "id: %lld-0\nretry: %d\ndata: \n\n", (long long)s->number, RETRY_MS);
+    return snprintf(out, max, "id: %lld-%lld\nretry: %d\ndata: \n\n", (long long)s->number,
+                    (long long)s->next - 1, RETRY_MS);
 }
 
 static struct hc_mcp_event *next_event(const struct hc_mcp_stream *s)
