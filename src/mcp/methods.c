@@ -71,10 +71,13 @@ static void list_tools(struct hc_mcp *m, const struct hc_rpc *message)
 static void cancelled(struct hc_mcp *m, const struct hc_rpc *message)
 {
     char id[HC_RPC_ID_MAX + 1];
-    if (hc_rpc_id(&message->json, hc_json_member(message->params, "requestId"), id)) {
-        hc_programs_cancel(m, id);
-        hc_sessions_cancel(m, id);
-    }
+    if (!hc_rpc_id(&message->json, hc_json_member(message->params, "requestId"), id) ||
+        !(hc_programs_has(m, id) || hc_sessions_have(m, id)))
+        return;
+    hc_programs_cancel(m, id);
+    hc_sessions_cancel(m, id);
+    if (!hc_programs_has(m, id) && !hc_sessions_have(m, id)) /* a session that is closed is closed */
+        m->host->drop(m, id);
 }
 
 void hc_mcp_notify_resources(struct hc_mcp *m)

@@ -90,6 +90,8 @@ struct hc_mcp_host {
     /* Carry a message to the client: the answer to the request `id`; or (`answer` false) a notification about
      * that request, with `id` NULL about no request. -1: no memory. */
     int (*send)(struct hc_mcp *m, const char *id, bool answer, const char *text, size_t len);
+    /* The request `id` was cancelled, and gets no answer any more. */
+    void (*drop)(struct hc_mcp *m, const char *id);
     /* Has the client not read earlier messages about the request `id`? It then gets no news of it. */
     bool (*is_full)(const struct hc_mcp *m, const char *id);
 

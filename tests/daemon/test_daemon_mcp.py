@@ -1,6 +1,7 @@
 """hotcelld's /mcp, in raw messages: what a client gets, what it may not do, and what is left when it goes."""
 
 import base64
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -148,6 +149,18 @@ def test_a_session_that_is_not_used_ends(base_tree):
         assert daemon.end() == 0
 
 
+def test_a_session_that_is_hardly_used_makes_room(base_tree):
+    """Many clients go without DELETE. Not those of another tenant, and none that anybody listens to."""
+    with serve(base_tree, mcp={"sessions": 3, "idle": "4s"}) as daemon:
+        theirs, listening, gone = new_peer(daemon, "others"), new_peer(daemon), new_peer(daemon)
+        stream = listening.listen()
+        cells.wait_until("room for another session", lambda: mcp_http.Peer(daemon.port, TOKENS["team"]).initialize().status == 200, 3.5)
+        assert gone.post("ping").status == 404
+        assert theirs.post("ping").status == listening.post("ping").status == 200
+        stream.close()
+        assert daemon.end() == 0
+
+
 def test_an_answer_without_room(base_tree):
     """As long as nobody reads it, a large answer is not kept; the client is told what to do."""
     with serve(base_tree, mcp={"bytes": "1M"}) as daemon:
@@ -237,8 +250,18 @@ def test_a_cancelled_request(peer):
     peer.notify("notifications/cancelled", requestId="mine")
     cells.wait_until("its end", lambda: jobs(peer)[0]["state"] not in ("queued", "running"))
     assert jobs(peer)[0]["status"] == "killed" and "cancelled" in jobs(peer)[0]["reason"], jobs(peer)[0]
-    assert peer.post("ping").json["result"] == {}
-    stream.close()
+    assert not [message for _, message in stream if message]  # the stream ends without an answer
+    assert peer.post("ping", number="mine").json["result"] == {}
+
+
+def test_a_cancelled_request_that_waits_for_json(peer):
+    body = json.dumps({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "run_python", "arguments": {"code": FOREVER}}})
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(peer.ask, "POST", body, Accept="application/json")
+        cells.wait_until("a job that runs", lambda: jobs(peer)[0]["state"] == "running")
+        peer.notify("notifications/cancelled", requestId=5)
+        answer = asked.result()
+    assert answer.status == 410 and "cancelled" in answer.json["detail"]
 
 
 def test_progress(peer):

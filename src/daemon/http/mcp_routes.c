@@ -137,12 +137,14 @@ static int reply_answer(struct hc_exchange *x)
 {
     hc_autobuf out = {0};
     const struct hc_mcp_event *e = x->stream ? hc_mcp_stream_answer(x->stream) : NULL;
-    if (!e && x->stream && x->stream->peer) {
+    if (!e && x->stream && x->stream->peer && !x->stream->answered) {
         hc_exchange_pause(x);
         return MHD_YES;
     }
     if (!e)
-        return hc_reply_fail(x, HC_PROBLEM_GONE, "the session of MCP was ended before the answer was there");
+        return hc_reply_fail(
+            x, HC_PROBLEM_GONE,
+            "the request was cancelled, or its session of MCP ended, before the answer was there");
     hc_exchange_hold_anyway(x, e->len);
     (void)hc_buf_add(&out, e->text, e->len);
     return hc_reply_json(x, 200, &out);

@@ -387,6 +387,7 @@ static bool look_session(struct hc_mcp *m, struct hc_session_place *s)
 
 const struct hc_mcp_host hc_mcp_daemon = {
     .send = hc_mcp_stream_send,
+    .drop = hc_mcp_stream_drop,
     .is_full = hc_mcp_stream_is_full,
     .give = give,
     .give_stored = give_stored,

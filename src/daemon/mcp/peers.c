@@ -8,12 +8,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/random.h>
+
+/* ms after which a peer that nothing is going on with makes room for another one of its tenant, if mcp.idle
+ * is not less than twice as long */
+#define YIELD_MS INT64_C(60000)
+
+/* Is something of the peer going on? */
+static bool is_busy(const struct hc_mcp_peer *p)
+{
+    for (size_t i = 0; i < HC_MCP_PLACES; i++)
+        if (p->m.programs[i].run[0])
+            return true;
+    for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
+        if (p->m.sessions[i].id[0])
+            return true;
+    for (const struct hc_mcp_stream *s = p->streams; s; s = s->older)
+        if (s->reader)
+            return true;
+    return false;
+}
 
 /* ---- begin ---- */
 
-static bool has_room(const struct hc_mcp_peers *all, const struct hc_tenant *t, struct hc_problem *why)
+/* End the tenant's peer that was not used for longest, as many clients go without saying so. */
+static void make_room(struct hc_mcp_peers *all, const struct hc_tenant *t)
 {
+    const struct hc_config *c = &all->dispatch->config;
+    const int64_t grace = MIN(YIELD_MS, c->mcp_idle_ms / 2), before = hc_mono_ms() - grace;
+    struct hc_mcp_peer *oldest = NULL;
+    if (t->mcp_sessions < t->quota.mcp_sessions && all->count < c->mcp_sessions)
+        return;
+    for (struct hc_mcp_peer *p = all->newest; p; p = p->next)
+        if (p->tenant == t && p->used < before && !is_busy(p) && (!oldest || p->used < oldest->used))
+            oldest = p;
+    if (oldest)
+        hc_mcp_peer_end(oldest);
+}
+
+static bool has_room(struct hc_mcp_peers *all, const struct hc_tenant *t, struct hc_problem *why)
+{
+    make_room(all, t);
     const int64_t most = all->dispatch->config.mcp_sessions;
     if (t->mcp_sessions >= t->quota.mcp_sessions) {
         hc_problem_set(
@@ -173,21 +209,6 @@ void hc_mcp_peers_run(struct hc_mcp_peers *all)
             if (p->due)
                 tend(p);
     }
-}
-
-/* Is something of the peer going on? */
-static bool is_busy(const struct hc_mcp_peer *p)
-{
-    for (size_t i = 0; i < HC_MCP_PLACES; i++)
-        if (p->m.programs[i].run[0])
-            return true;
-    for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
-        if (p->m.sessions[i].id[0])
-            return true;
-    for (const struct hc_mcp_stream *s = p->streams; s; s = s->older)
-        if (s->reader)
-            return true;
-    return false;
 }
 
 /* What the client wrote stays as long as the peer. */

@@ -28,7 +28,7 @@ struct hc_mcp_stream {
     struct hc_mcp_peer *peer;   /* borrowed; NULL: the peer has ended, and the reader frees the stream */
     int64_t number;             /* number of the stream, unique in its peer */
     char id[HC_RPC_ID_MAX + 1]; /* JSON-RPC ID of the request */
-    bool answered;              /* the last message is there */
+    bool answered;              /* the last message is there, or none will come */
     bool news;                  /* the client takes events, not the answer alone */
     bool closed;                /* its reader has to end */
     int64_t made;               /* number of its events so far */
@@ -129,6 +129,7 @@ void hc_mcp_stream_forget(struct hc_mcp_stream *s);
 
 /* ---- for the parts of this folder ---- */
 int hc_mcp_stream_send(struct hc_mcp *m, const char *id, bool answer, const char *text, size_t len);
+void hc_mcp_stream_drop(struct hc_mcp *m, const char *id);
 bool hc_mcp_stream_is_full(const struct hc_mcp *m, const char *id);
 void hc_mcp_streams_finish(struct hc_mcp_peer *p);
 extern const struct hc_mcp_host hc_mcp_daemon;          /* host.c */

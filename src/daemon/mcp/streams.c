@@ -139,6 +139,18 @@ int hc_mcp_stream_send(struct hc_mcp *m, const char *id, bool answer, const char
     return 0;
 }
 
+void hc_mcp_stream_drop(struct hc_mcp *m, const char *id)
+{
+    struct hc_mcp_stream *s = stream_of(hc_mcp_peer_of(m), id);
+    if (!s)
+        return;
+    s->answered = true;
+    if (s->reader)
+        s->reader->wake(s->reader);
+    else
+        hc_mcp_stream_forget(s);
+}
+
 bool hc_mcp_stream_is_full(const struct hc_mcp *m, const char *id)
 {
     const struct hc_mcp_peer *p = hc_owner(m, const struct hc_mcp_peer, m);

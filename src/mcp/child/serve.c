@@ -164,6 +164,12 @@ static int send_line(struct hc_mcp *m, const char *id, bool answer, const char *
     return -1;
 }
 
+static void drop_request(struct hc_mcp *m, const char *id)
+{
+    (void)m;
+    (void)id;
+}
+
 static bool is_full(const struct hc_mcp *m, const char *id)
 {
     (void)id;
@@ -207,6 +213,7 @@ static void forget(struct hc_mcp *m, const char *run)
 
 static const struct hc_mcp_host host = {
     .send = send_line,
+    .drop = drop_request,
     .is_full = is_full,
     .give = give,
     .give_stored = give_stored,
