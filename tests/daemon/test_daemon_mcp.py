@@ -5,6 +5,8 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import re
+import socket
 
 import cells
 import daemons
@@ -307,6 +309,32 @@ def test_messages_about_no_request(peer):
     assert next(iter(second))[1]["method"] == "notifications/resources/list_changed"
     first.close()
     second.close()
+
+
+def test_a_stream_that_another_reader_has_taken_over(peer):
+    """The first reader has not even read what it was sent; its stream ends there, also when nothing is kept of it any more."""
+    peer.tool("run_python", code="open('large.png', 'wb').write(bytes(4000000))")
+    body = json.dumps({"jsonrpc": "2.0", "id": "large", "method": "tools/call", "params": {"name": "read_file", "arguments": {"path": "run-1/large.png"}}})
+    head = {"Authorization": f"Bearer {peer.token}", "Mcp-Session-Id": peer.session, "Accept": "text/event-stream", "Content-Type": "application/json",
+            "Host": "localhost", "Content-Length": len(body)}
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(cells.PATIENCE)
+        slow.connect(("127.0.0.1", peer.port))
+        slow.sendall(("POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in head.items()) + "\r\n" + body).encode())
+        seen = b""
+        while not (begun := re.search(rb"id: (\d+)-0\n", seen)):
+            seen += slow.recv(256)
+        (_, message), = list(peer.listen(f"{begun[1].decode()}-0"))
+        assert message["id"] == "large" and len(message["result"]["content"][0]["data"]) > 5000000
+        for _ in range(20):  # more than are kept
+            assert peer.post("ping", Accept="text/event-stream").status == 200
+        assert peer.ask("GET", Accept="text/event-stream", Last_Event_ID=f"{begun[1].decode()}-0").status == 400
+        while more := slow.recv(1 << 16):
+            seen += more
+            if seen.endswith(b"\r\n0\r\n\r\n"):
+                break
+    assert len(seen) < 5000000 and peer.post("ping").json["result"] == {}
 
 
 def test_older_clients_get_no_empty_events(daemon):

@@ -56,7 +56,8 @@ class Peer:
         connection, response = self.send(method, body, **headers)
         with contextlib.closing(connection):
             answer = daemons.Answer(response.status, response.headers, response.read())
-        daemons.check_answer(method, self.path, answer)
+        if answer.headers.get("Content-Type") != "text/event-stream":
+            daemons.check_answer(method, self.path, answer)
         return answer
 
     def post(self, method, params=None, number=None, **headers):

@@ -92,15 +92,14 @@ static struct hc_mcp_peer *find_peer(struct hc_exchange *x, const struct hc_tena
 static void end_reading(struct hc_exchange *x)
 {
     if (x->stream)
-        hc_mcp_stream_detach(x->stream, &x->waiter);
+        hc_mcp_stream_detach(x->stream);
     x->stream = NULL;
 }
 
 static void read_from(struct hc_exchange *x, struct hc_mcp_stream *s, int64_t after, bool again)
 {
-    x->stream = s;
     x->end_reading = end_reading;
-    hc_mcp_stream_attach(s, &x->waiter, after, again);
+    hc_mcp_stream_attach(s, &x->waiter, &x->stream, after, again);
 }
 
 static ssize_t read_stream(void *cls, uint64_t at, char *out, size_t max)
@@ -110,7 +109,7 @@ static ssize_t read_stream(void *cls, uint64_t at, char *out, size_t max)
     (void)at;
     x->events.keepalive_due = false;
     x->events.since = hc_mono_ms();
-    ssize_t n = x->stream ? hc_mcp_stream_read(x->stream, &x->waiter, out, max) : -1;
+    ssize_t n = x->stream ? hc_mcp_stream_read(x->stream, out, max) : -1;
     if (n < 0)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (n > 0)

@@ -34,6 +34,7 @@ struct hc_mcp_stream {
     int64_t made;               /* number of its events so far */
     struct hc_mcp_event *first, **last; /* the events that are kept; owned */
     struct hc_waiter *reader;           /* woken by news; borrowed; NULL: nobody reads */
+    struct hc_mcp_stream **held;        /* the pointer by which the reader has the stream; borrowed */
     int64_t next;                       /* number of the event that the reader gets next */
     size_t sent;                        /* bytes of this event that the reader has */
     bool greeted;                       /* the reader has the event that begins the stream */
@@ -116,13 +117,15 @@ struct hc_mcp_stream *hc_mcp_stream_begin(struct hc_mcp_peer *p, const char *id,
 /* The stream of the event with this ID, as the header Last-Event-ID has it; `*after`: number of the event.
  * NULL: there is none, or its events are not kept any more. */
 struct hc_mcp_stream *hc_mcp_stream_of_event(struct hc_mcp_peer *p, const char *event_id, int64_t *after);
-/* Read the stream from behind the event `after` on. `again`: the client has read some of it before. An
- * earlier reader has to end. */
-void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, int64_t after, bool again);
-void hc_mcp_stream_detach(struct hc_mcp_stream *s, const struct hc_waiter *reader);
+/* Read the stream from behind the event `after` on; `*held` becomes the stream. `again`: the client has read
+ * some of it before. An earlier reader loses the stream: its `*held` becomes NULL, and it is woken. */
+void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, struct hc_mcp_stream **held,
+                          int64_t after, bool again);
+/* The reader reads no more. */
+void hc_mcp_stream_detach(struct hc_mcp_stream *s);
 /* Copy bytes of Server-Sent Events to `out`, which has room for at least 512. 0: there are none yet; -1: the
  * stream is at its end for this reader. */
-ssize_t hc_mcp_stream_read(struct hc_mcp_stream *s, const struct hc_waiter *reader, char *out, size_t max);
+ssize_t hc_mcp_stream_read(struct hc_mcp_stream *s, char *out, size_t max);
 /* The answer, once it is there; NULL: it is not. Then forget the stream. */
 const struct hc_mcp_event *hc_mcp_stream_answer(const struct hc_mcp_stream *s);
 void hc_mcp_stream_forget(struct hc_mcp_stream *s);

@@ -190,21 +190,23 @@ struct hc_mcp_stream *hc_mcp_stream_of_event(struct hc_mcp_peer *p, const char *
     return s;
 }
 
-void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, int64_t after, bool again)
+void hc_mcp_stream_attach(struct hc_mcp_stream *s, struct hc_waiter *reader, struct hc_mcp_stream **held,
+                          int64_t after, bool again)
 {
-    struct hc_waiter *earlier = s->reader;
+    if (s->reader) {
+        *s->held = NULL;
+        s->reader->wake(s->reader);
+    }
     s->reader = reader;
+    s->held = held;
+    *held = s;
     s->next = after + 1;
     s->sent = 0;
     s->greeted = again;
-    if (earlier)
-        earlier->wake(earlier); /* finds that it is the reader no more */
 }
 
-void hc_mcp_stream_detach(struct hc_mcp_stream *s, const struct hc_waiter *reader)
+void hc_mcp_stream_detach(struct hc_mcp_stream *s)
 {
-    if (s->reader != reader)
-        return;
     s->reader = NULL;
     s->sent = 0;
     if (!s->peer)
@@ -251,9 +253,9 @@ static ssize_t put_event(struct hc_mcp_stream *s, const struct hc_mcp_event *e, 
     return (ssize_t)n + 2;
 }
 
-ssize_t hc_mcp_stream_read(struct hc_mcp_stream *s, const struct hc_waiter *reader, char *out, size_t max)
+ssize_t hc_mcp_stream_read(struct hc_mcp_stream *s, char *out, size_t max)
 {
-    if (s->reader != reader || s->closed)
+    if (s->closed)
         return -1;
     if (!s->greeted) {
         ssize_t n = greet(s, out, max);
