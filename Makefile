@@ -54,11 +54,11 @@ GROUND = base json policy job manifest wire
 objs = $(patsubst src/%.c,$(B)/obj/%.o,$(foreach d,$(1),$(call src,$(d))))
 CELL_OBJS := $(call objs,$(call rooms,cell) inside $(GROUND))
 BATCH_OBJS := $(call objs,batch)
-CLI_OBJS  := $(call objs,cli mcp client) $(BATCH_OBJS)
+CLI_OBJS  := $(call objs,cli mcp mcp/child client) $(BATCH_OBJS)
 LEDGER_OBJS := $(call objs,daemon/ledger/print) $(addprefix $(B)/obj/client/,ask.o http.o job_result.o)
 SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
 GROUND_OBJS := $(call objs,$(GROUND))
-DAEMON_OBJS := $(filter-out %/main.o,$(call objs,$(call rooms,daemon)))
+DAEMON_OBJS := $(filter-out %/main.o,$(call objs,$(call rooms,daemon) mcp))
 TESTS     := $(patsubst src/%.c,$(B)/test/%,$(shell find src -name '*-test.c'))
 FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(shell find src -name '*-fuzz.c'))
 # The program that "hotcell report" becomes: a folder that Python runs.

@@ -5,7 +5,7 @@
 #include "cell/cgroup.h"
 #include "cell/policy_store.h"
 #include "cell/steps.h"
-#include "mcp/store.h"
+#include "mcp/child/directory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char help[] =
 
 static void clean_servers(void)
 {
-    int n = hc_store_reap();
+    int n = hc_directory_reap();
     if (n > 0)
         (void)printf("%d left-over director%s of killed servers removed\n", n, n == 1 ? "y" : "ies");
 }

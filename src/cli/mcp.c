@@ -7,7 +7,8 @@
 #include "cell/tree_check.h"
 #include "cli/cancel.h"
 #include "cli/request.h"
-#include "mcp/mcp.h"
+#include "mcp/child/mcp.h"
+#include "mcp/server.h"
 
 #include <errno.h>
 #include <stdio.h>

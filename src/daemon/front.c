@@ -30,6 +30,7 @@
 struct hc_front {
     struct hc_dispatch dispatch;
     struct hc_front_sessions sessions;
+    struct hc_mcp_peers peers;
     struct hc_http http;
     struct hc_watch manager; /* channel to the manager */
     int64_t most_waiting;    /* most jobs that can wait, as each holds a descriptor */
@@ -160,6 +161,7 @@ static bool drained(struct hc_front *f)
     if (f->sessions.open || hc_queue_running(f->dispatch.queue) ||
         (hc_queue_waiting(f->dispatch.queue) && !late))
         return false;
+    hc_mcp_peers_drain(&f->peers);
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)
             return late; /* after the deadline, clients that do not read their answers are not waited for */
@@ -179,6 +181,7 @@ static void tick(struct hc_front *f, int64_t now)
         return;
     next = now + TICK_MS;
     hc_http_sweep(&f->http, now);
+    hc_mcp_peers_sweep(&f->peers, now);
     hc_dispatch_remove_waiting(&f->dispatch);
     hc_store_tick(&f->dispatch, now);
     hc_upload_store_sweep(&f->dispatch.uploads, f->dispatch.config.uploads_ms);
@@ -199,7 +202,10 @@ static int serve_until_drained(struct hc_front *f, struct hc_error *err)
 {
     while (!drained(f)) {
         tick(f, hc_mono_ms());
+        hc_mcp_peers_run(&f->peers);
         int ms = sleep_ms(f, hc_http_run(&f->http));
+        if (f->peers.due)
+            ms = 0;
         bool due = ms > 0 && hc_store_due(&f->dispatch);
         int served = hc_reactor_turn(f->dispatch.epoll, due ? MIN(ms, QUIET_MS) : ms, err);
         if (served < 0)
@@ -244,6 +250,7 @@ static int start_front(struct hc_front *f, const struct hc_front_setup *setup, s
     f->dispatch.trees = setup->trees;
     f->manager = (struct hc_watch){setup->manager, manager_ready};
     f->sessions = (struct hc_front_sessions){.dispatch = &f->dispatch, .manager_fd = setup->manager};
+    f->peers = (struct hc_mcp_peers){.dispatch = &f->dispatch, .sessions = &f->sessions};
     f->dispatch.results_fd = open(HC_RESULTS_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->dispatch.results_fd < 0)
         return hc_fail(err, errno, "open " HC_RESULTS_DIR);
@@ -265,7 +272,7 @@ static int start_front(struct hc_front *f, const struct hc_front_setup *setup, s
     if (hc_store_open(&f->dispatch, err) < 0 ||
         hc_upload_store_open(&f->dispatch.uploads, f->dispatch.tenants, err) < 0)
         return -1;
-    if (hc_http_start(&f->http, &f->dispatch, &f->sessions, setup->listeners, err) < 0 ||
+    if (hc_http_start(&f->http, &f->dispatch, &f->sessions, &f->peers, setup->listeners, err) < 0 ||
         hc_drop_rights(err) < 0 || hc_sandbox_enter(f->dispatch.uploads.dir_fd, err) < 0)
         return -1;
     hc_dispatch_start_jobs(&f->dispatch);
@@ -284,6 +291,7 @@ void hc_front_main(const struct hc_front_setup *setup)
         hc_warn("front: %s", err.text);
         exit(err.exit ? err.exit : HC_EXIT_INTERNAL);
     }
+    hc_mcp_peers_finish(&f.peers);
     hc_http_stop(&f.http);
     hc_store_close(&f.dispatch);
     exit(EXIT_SUCCESS);

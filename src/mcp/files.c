@@ -40,7 +40,7 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
         return;
     }
     const char *of = hc_mcp_string(call, "of");
-    const struct hc_stored_run *only = of ? hc_store_find_run(&m->store, of) : NULL;
+    const struct hc_stored_run *only = of ? hc_files_find_run(m->store, of) : NULL;
     if (of && !only) {
         hc_mcp_refuse(m, call->message->id,
                       "there is no '%.80s': expected \"files\" or a run such as \"run-1\" that is still "
@@ -52,9 +52,9 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
     if (only)
         list_run(&l, only);
     if (!only)
-        list_run(&l, &m->store.written);
-    for (size_t i = 0; !only && i < m->store.run_count; i++)
-        list_run(&l, &m->store.runs[i]);
+        list_run(&l, &m->store->written);
+    for (size_t i = 0; !only && i < m->store->run_count; i++)
+        list_run(&l, &m->store->runs[i]);
     if (l.seen > l.first + l.shown)
         (void)hc_buf_fmt(&l.text, "and %lld more: go on with offset %lld\n",
                          (long long)(l.seen - l.first - l.shown), (long long)(l.first + l.shown));
@@ -192,7 +192,7 @@ static bool is_text_at(const struct hc_stored *file, int64_t offset, const struc
 void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
 {
     const char *path = hc_mcp_string(call, "path"), *id = call->message->id;
-    const struct hc_stored *file = hc_store_find(&m->store, path);
+    const struct hc_stored *file = hc_files_find(m->store, path);
     int64_t offset = hc_json_int(call->arguments, "offset", 0);
     hc_autobuf bytes = {0};
     struct hc_error err = {0};
@@ -206,11 +206,11 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
     }
     if (hc_mime_is_image(file->mime))
         offset = 0;
-    int rc = hc_store_read(&m->store, file, offset, (size_t)hc_mcp_most_bytes(file->mime), &bytes, &err);
+    int rc = hc_files_read(m->store, file, offset, (size_t)hc_mcp_most_bytes(file->mime), &bytes, &err);
     if (rc == 0 && offset && !is_text_at(file, offset, &bytes)) { /* which is read whole */
         offset = 0;
         hc_buf_clear(&bytes);
-        rc = hc_store_read(&m->store, file, 0, (size_t)MAX_BINARY, &bytes, &err);
+        rc = hc_files_read(m->store, file, 0, (size_t)MAX_BINARY, &bytes, &err);
     }
     if (rc < 0)
         hc_mcp_refuse(m, id, "%s", err.text);
@@ -253,7 +253,7 @@ void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
 {
     const char *name = hc_mcp_string(call, "name"), *text = hc_mcp_string(call, "text"),
                *id = call->message->id;
-    const char *coded = hc_mcp_string(call, "base64"), *bad = hc_store_bad_name(name);
+    const char *coded = hc_mcp_string(call, "base64"), *bad = hc_files_bad_name(name);
     hc_autobuf bytes = {0};
     struct hc_error err = {0};
     if (!text == !coded) {
@@ -273,12 +273,12 @@ void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
     if (coded)
         bad = decode_base64(coded, &bytes);
     if (!bad)
-        bad = hc_store_no_room(&m->store, name, bytes.len);
+        bad = hc_files_no_room(m->store, name, bytes.len);
     if (bad) {
         hc_mcp_refuse(m, id, "%s: %s", name, bad);
         return;
     }
-    if (hc_store_write(&m->store, name, bytes.data ? bytes.data : "", bytes.len, &err) < 0) {
+    if (hc_files_write(m->store, name, bytes.data ? bytes.data : "", bytes.len, &err) < 0) {
         hc_mcp_refuse(m, id, "%s", err.text);
         return;
     }
@@ -294,7 +294,7 @@ void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
         hc_session_files_call(m, call, "remove_file");
         return;
     }
-    int rc = hc_store_remove(&m->store, path, &err);
+    int rc = hc_files_remove(m->store, path, &err);
     if (rc < 0)
         hc_mcp_refuse(m, id, "%s", err.text);
     else if (rc == 2)

@@ -4,12 +4,20 @@
 #include <string.h>
 
 /* Newest first: a client that asks for another version is offered the first. 2025-03-26 alone has batches,
- * which no client is known to send over standard input: they are refused. */
+ * which no client is known to send: they are refused. */
 static const struct hc_mcp_version versions[] = {
     {.date = "2025-11-25", .annotated = true, .structured = true},
     {.date = "2025-06-18", .annotated = true, .structured = true},
     {.date = "2025-03-26", .annotated = true},
     {.date = "2024-11-05"}};
+
+bool hc_mcp_knows(const char *date)
+{
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        if (strcmp(date, versions[i].date) == 0)
+            return true;
+    return false;
+}
 
 static void initialize(struct hc_mcp *m, const struct hc_rpc *message)
 {
@@ -63,15 +71,18 @@ static void list_tools(struct hc_mcp *m, const struct hc_rpc *message)
 static void cancelled(struct hc_mcp *m, const struct hc_rpc *message)
 {
     char id[HC_RPC_ID_MAX + 1];
-    if (hc_rpc_id(&message->json, hc_json_member(message->params, "requestId"), id)) {
-        hc_programs_cancel(m, id);
-        hc_sessions_cancel(m, id);
-    }
+    if (!hc_rpc_id(&message->json, hc_json_member(message->params, "requestId"), id) ||
+        !(hc_programs_has(m, id) || hc_sessions_have(m, id)))
+        return;
+    hc_programs_cancel(m, id);
+    hc_sessions_cancel(m, id);
+    if (!hc_programs_has(m, id) && !hc_sessions_have(m, id)) /* a session that is closed is closed */
+        m->host->drop(m, id);
 }
 
 void hc_mcp_notify_resources(struct hc_mcp *m)
 {
-    hc_mcp_notify(m, "notifications/resources/list_changed", NULL);
+    hc_mcp_notify(m, NULL, "notifications/resources/list_changed", NULL);
 }
 
 static const struct {

@@ -1,23 +1,14 @@
-/* Programs, each run by a `hotcell run` of this same binary. */
+/* Programs: what a call becomes, whose turn it is, and what its answer is. The host runs them. */
 #include "mcp/server.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/units.h"
 #include "json/names.h"
 #include "manifest/manifest.h" /* with HC_MAX_INPUTS, the bound of its list of inputs */
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define MAX_MANIFEST ((size_t)256 << 20) /* most bytes of a manifest */
-#define LIVE_FD      3                   /* descriptor on which a child sends its output while it runs */
-/* most bytes of this output that are read at a time: progress messages have only the end of it */
-#define LIVE_PART 8192
 
 /* ---- finding programs ---- */
 
@@ -37,16 +28,16 @@ bool hc_programs_has(const struct hc_mcp *m, const char *id)
     return false;
 }
 
-static bool waits(const struct hc_program *p)
+bool hc_program_waits(const struct hc_program *p)
 {
-    return p->run[0] && p->spec_fd >= 0;
+    return p->run[0] && p->spec.len;
 }
 
 static int count_programs(const struct hc_mcp *m, bool waiting)
 {
     int count = 0;
     for (size_t i = 0; i < HC_MCP_PLACES; i++)
-        count += m->programs[i].run[0] && waits(&m->programs[i]) == waiting;
+        count += m->programs[i].run[0] && hc_program_waits(&m->programs[i]) == waiting;
     return count;
 }
 
@@ -65,7 +56,7 @@ static struct hc_program *free_place(struct hc_mcp *m)
 /* Bytes that the inputs of all programs and sessions may have together: each kept file fits once. */
 static int64_t input_room(const struct hc_mcp *m)
 {
-    int64_t max = m->store.max;
+    int64_t max = m->store->max;
     return max > INT64_MAX - HC_STORE_WRITTEN_BYTES ? INT64_MAX : max + HC_STORE_WRITTEN_BYTES;
 }
 
@@ -90,7 +81,7 @@ static int64_t content_bytes(const cJSON *file)
 static int64_t stored_bytes(const struct hc_mcp *m, const cJSON *item)
 {
     const char *path = cJSON_GetStringValue(item);
-    const struct hc_stored *file = path ? hc_store_find(&m->store, path) : NULL;
+    const struct hc_stored *file = path ? hc_files_find(m->store, path) : NULL;
     return file && file->bytes > 0 ? file->bytes : 0;
 }
 
@@ -141,7 +132,7 @@ static bool is_file_name(const char *file)
         return false;
     for (size_t i = 0; i <= len; i++)
         plain[i] = (char)(file[i] == ' ' ? '_' : file[i]);
-    return hc_store_bad_name(plain) == NULL;
+    return hc_files_bad_name(plain) == NULL;
 }
 
 /* The variable's name for a file: "sales" for "sales.csv", "q3_sales" for "q3-sales.csv", and "file_2026" for
@@ -158,14 +149,6 @@ static const char *variable_of(const char *file, char out[HC_STORE_NAME + 8])
             *at = '_';
     (void)snprintf(out, HC_STORE_NAME + 8, "%s%s", hc_is_identifier(stem) ? "" : "file_", stem);
     return hc_is_identifier(out) && strlen(out) <= 64 ? out : NULL;
-}
-
-static void add_input(const struct hc_mcp *m, const char *run, const char *variable, const char *name,
-                      cJSON *inputs)
-{
-    char path[PATH_MAX];
-    if (hc_store_input_path(&m->store, run, name, path, sizeof path) == 0)
-        hc_mcp_put(inputs, variable, cJSON_CreateString(path));
 }
 
 static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJSON *inputs,
@@ -187,10 +170,10 @@ static int give_files(struct hc_mcp *m, const char *run, const cJSON *files, cJS
         if (hc_json_member(inputs, variable))
             return hc_fail_as(err, HC_EXIT_DATA, 0, "files: two of them would be the variable '%s'",
                               variable);
-        if (hc_store_add_input(&m->store, run, file->string, bytes.data ? bytes.data : "", bytes.len, err) <
-            0)
+        cJSON *input = m->host->give(m, run, file->string, &bytes, err);
+        if (!input)
             return -1;
-        add_input(m, run, variable, file->string, inputs);
+        hc_mcp_put(inputs, variable, input);
     }
     return 0;
 }
@@ -204,7 +187,7 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
     cJSON_ArrayForEach(item, stored)
     {
         const char *path = cJSON_GetStringValue(item);
-        const struct hc_stored *file = path ? hc_store_find(&m->store, path) : NULL;
+        const struct hc_stored *file = path ? hc_files_find(m->store, path) : NULL;
         char name[HC_STORE_NAME + 16];
         if (!hc_is_identifier(item->string) || strlen(item->string) > 64)
             return hc_fail_as(err, HC_EXIT_DATA, 0,
@@ -219,9 +202,10 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
                               item->string);
         const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
         (void)snprintf(name, sizeof name, "%s%.10s", item->string, dot ? dot : "");
-        if (hc_store_add_stored_input(&m->store, run, file, name, err) < 0)
+        cJSON *input = m->host->give_stored(m, run, name, file, err);
+        if (!input)
             return -1;
-        add_input(m, run, item->string, name, inputs);
+        hc_mcp_put(inputs, item->string, input);
     }
     return 0;
 }
@@ -247,9 +231,9 @@ int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const
     return give_files(m, run, files, inputs, err) < 0 ? -1 : give_stored(m, run, stored, inputs, err);
 }
 
-static int make_spec(struct hc_mcp *m, const struct hc_call *call, struct hc_program *p, struct hc_buf *spec,
-                     struct hc_error *err)
+static int make_spec(struct hc_mcp *m, const struct hc_call *call, struct hc_program *p, struct hc_error *err)
 {
+    struct hc_buf *spec = &p->spec;
     cJSON *inputs = cJSON_CreateObject();
     int rc = hc_programs_store_inputs(m, call, p->run, inputs, &p->input_bytes, err);
     char *text = rc == 0 ? cJSON_PrintUnformatted(inputs) : NULL;
@@ -269,43 +253,21 @@ static int make_spec(struct hc_mcp *m, const struct hc_call *call, struct hc_pro
     return rc;
 }
 
-/* ---- the child ---- */
+/* ---- turns ---- */
 
-static const struct hc_program no_program = {
-    .child = {.pidfd = -1, .err_fd = -1}, .spec_fd = -1, .out_fd = -1, .live_fd = -1};
-
-static void clear_place(struct hc_program *p)
+static void clear_place(struct hc_mcp *m, struct hc_program *p)
 {
-    hc_child_finish(&p->child);
-    hc_close_fd(&p->spec_fd);
-    hc_close_fd(&p->out_fd);
-    hc_close_fd(&p->live_fd);
+    m->host->clear(m, p);
+    hc_buf_finish(&p->spec);
     hc_progress_end(&p->progress);
-    *p = no_program;
+    *p = (struct hc_program){0};
 }
 
 /* Forget a program that has not run, with its inputs. */
 static void drop_program(struct hc_mcp *m, struct hc_program *p)
 {
-    hc_store_remove_inputs(&m->store, p->run);
-    clear_place(p);
-}
-
-static int launch(struct hc_mcp *m, struct hc_program *p, struct hc_error *err)
-{
-    char directory[PATH_MAX], timeout[40], live[2][24];
-    hc_autofd spec_fd = hc_take(&p->spec_fd);
-    p->out_fd = memfd_create("manifest", MFD_CLOEXEC);
-    p->live_fd = p->progress.token[0] ? memfd_create("output", MFD_CLOEXEC) : -1;
-    if (p->out_fd < 0 || hc_store_run_path(&m->store, p->run, directory, sizeof directory) < 0)
-        return hc_fail(err, errno, "start a program");
-    (void)snprintf(timeout, sizeof timeout, "--timeout=%lldms", (long long)p->timeout_ms);
-    (void)snprintf(live[0], sizeof live[0], "--live-stdout=%d", LIVE_FD);
-    (void)snprintf(live[1], sizeof live[1], "--live-stderr=%d", LIVE_FD);
-    const char *const more[] = {
-        timeout, "--json", "-o", directory, "--spec", "-", p->live_fd < 0 ? NULL : live[0], live[1], NULL};
-    const int fds[] = {spec_fd, p->out_fd, -1, p->live_fd};
-    return hc_child_start(&p->child, m->config, "run", more, fds, err);
+    m->host->forget(m, p->run);
+    clear_place(m, p);
 }
 
 /* The program that has waited longest; NULL: none waits. */
@@ -313,7 +275,7 @@ static struct hc_program *next_in_line(struct hc_mcp *m)
 {
     struct hc_program *next = NULL;
     for (struct hc_program *p = m->programs; p < m->programs + HC_MCP_PLACES; p++)
-        if (waits(p) && (!next || p->turn < next->turn))
+        if (hc_program_waits(p) && (!next || p->turn < next->turn))
             next = p;
     return next;
 }
@@ -322,11 +284,11 @@ static void start_programs(struct hc_mcp *m)
 {
     struct hc_program *p;
     struct hc_error err = {0};
-    while (count_programs(m, false) < m->config->jobs && (p = next_in_line(m))) {
-        if (launch(m, p, &err) == 0) {
-            hc_progress_start(&p->progress, p->timeout_ms);
+    while (count_programs(m, false) < m->jobs && (p = next_in_line(m))) {
+        int rc = m->host->start(m, p, &err);
+        hc_buf_finish(&p->spec);
+        if (rc == 0)
             continue;
-        }
         hc_mcp_refuse(m, p->id, "run_python: %s", err.text);
         drop_program(m, p);
     }
@@ -337,10 +299,8 @@ static void add_program(struct hc_mcp *m, struct hc_program *p, const struct hc_
                         int64_t timeout_ms)
 {
     struct hc_error err = {0};
-    hc_autobuf spec = {0};
-    *p = no_program;
-    if (hc_store_begin(&m->store, false, p->run, &err) < 0 || make_spec(m, call, p, &spec, &err) < 0 ||
-        (p->spec_fd = hc_sealed_memfd("spec", spec.data, spec.len, &err)) < 0) {
+    *p = (struct hc_program){0};
+    if (hc_files_begin(m->store, false, p->run, &err) < 0 || make_spec(m, call, p, &err) < 0) {
         drop_program(m, p);
         hc_mcp_refuse(m, call->message->id, "run_python: %s", err.text);
         return;
@@ -355,9 +315,9 @@ static void add_program(struct hc_mcp *m, struct hc_program *p, const struct hc_
 int64_t hc_programs_timeout(struct hc_mcp *m, const struct hc_call *call)
 {
     const cJSON *timeout = hc_json_member(call->arguments, "timeout");
-    double most = (double)m->config->timeout_ms / 1000;
+    double most = (double)m->timeout_ms / 1000;
     if (!timeout)
-        return m->config->timeout_ms;
+        return m->timeout_ms;
     if (timeout->valuedouble > 0 && timeout->valuedouble <= most)
         return timeout->valuedouble < 0.001 ? 1 : (int64_t)(timeout->valuedouble * 1000);
     hc_mcp_refuse(m, call->message->id,
@@ -374,66 +334,45 @@ void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call)
     else if (ms)
         hc_mcp_refuse(m, call->message->id,
                       "%d programs run and %d wait already, as many as may: call again when some have ended",
-                      m->config->jobs, HC_MCP_WAITING);
+                      m->jobs, HC_MCP_WAITING);
 }
 
 /* ---- the end of a program ---- */
 
-static void finish_program(struct hc_mcp *m, struct hc_program *p)
+void hc_program_ended(struct hc_mcp *m, struct hc_program *p, const char *text, size_t len, const char *why)
 {
-    hc_autobuf text = {0}, words = {0};
     struct hc_error ignored;
     struct hc_json manifest = {0};
     struct hc_stored_run left;
     cJSON *result = NULL;
     hc_stored_init(&left, p->run);
-    hc_store_remove_inputs(&m->store, p->run);
-    bool said = lseek(p->out_fd, 0, SEEK_SET) == 0 &&
-                hc_read_all(p->out_fd, &text, MAX_MANIFEST, &ignored) == 0 && text.len &&
-                hc_json_parse(&manifest, "manifest", text.data, text.len, &ignored) == 0;
-    if (said) {
+    m->host->forget(m, p->run);
+    const bool ran = text && hc_json_parse(&manifest, "manifest", text, len, &ignored) == 0;
+    if (ran) {
         result = hc_run_result(m, &left, manifest.root, NULL);
-        (void)hc_stored_list(&left, "manifest.json", (int64_t)text.len);
+        (void)hc_stored_list(&left, "manifest.json", (int64_t)len);
     }
     hc_json_finish(&manifest);
-    hc_child_messages(&p->child, &words);
-    if (!p->cancelled && said)
+    if (!p->cancelled && ran)
         hc_mcp_reply(m, p->id, result);
     else if (!p->cancelled)
-        hc_mcp_refuse(m, p->id, "the program did not run: %s", words.failed ? "" : words.data);
+        hc_mcp_refuse(m, p->id, "the program did not run: %s", why);
     else
         cJSON_Delete(result);
-    hc_store_keep(&m->store, &left, false);
-    clear_place(p);
-    if (said)
+    hc_files_keep(m->store, &left, false);
+    clear_place(m, p);
+    if (ran)
         hc_mcp_notify_resources(m);
-}
-
-/* Read output that the program has printed since the last call. */
-static void read_live(struct hc_program *p)
-{
-    char part[LIVE_PART];
-    ssize_t n;
-    while (p->live_fd >= 0 && (n = pread(p->live_fd, part, sizeof part, p->live_at)) > 0) {
-        hc_progress_print(&p->progress, part, (size_t)n);
-        p->live_at += n;
-    }
 }
 
 void hc_programs_tend(struct hc_mcp *m)
 {
     int64_t now = hc_mono_ms();
     for (struct hc_program *p = m->programs; p < m->programs + HC_MCP_PLACES; p++) {
-        if (!p->run[0])
+        if (!p->run[0] || (!hc_program_waits(p) && m->host->look(m, p)))
             continue;
-        if (!waits(p) && hc_child_ended(&p->child)) {
-            finish_program(m, p);
-            continue;
-        }
-        read_live(p);
         if (!p->cancelled)
             hc_progress_tell(m, &p->progress, now);
-        hc_child_kill_if_late(&p->child, now);
     }
     start_programs(m);
 }
@@ -444,25 +383,25 @@ void hc_programs_cancel(struct hc_mcp *m, const char *id)
     if (!p)
         return;
     p->cancelled = true;
-    if (waits(p))
+    if (hc_program_waits(p))
         drop_program(m, p);
     else
-        hc_child_end(&p->child);
+        m->host->stop(m, p);
 }
 
 void hc_programs_end(struct hc_mcp *m)
 {
     for (size_t i = 0; i < HC_MCP_PLACES; i++)
         if (m->programs[i].run[0])
-            hc_child_end(&m->programs[i].child);
+            m->host->stop(m, &m->programs[i]);
     for (size_t i = 0; i < HC_MCP_PLACES; i++) {
         struct hc_program *p = &m->programs[i];
         struct hc_stored_run left;
         if (!p->run[0])
             continue;
         hc_stored_init(&left, p->run);
-        clear_place(p);
+        clear_place(m, p);
         /* lists the run as closed, so that the store may remove its directory */
-        hc_store_keep(&m->store, &left, false);
+        hc_files_keep(m->store, &left, false);
     }
 }

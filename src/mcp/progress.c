@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ms from the call to the first message, and between messages with output */
@@ -15,6 +16,7 @@ void hc_progress_begin(struct hc_progress *p, const struct hc_call *call)
 {
     const cJSON *meta = hc_json_member(call->message->params, "_meta");
     hc_progress_end(p);
+    (void)snprintf(p->id, sizeof p->id, "%s", call->message->id);
     p->begun_ms = hc_mono_ms();
     p->next_ms = p->begun_ms + SOON_MS;
     if (!hc_rpc_id(&call->message->json, hc_json_member(meta, "progressToken"), p->token))
@@ -78,7 +80,7 @@ static void take_printed(struct hc_progress *p, struct hc_buf *out)
 void hc_progress_tell(struct hc_mcp *m, struct hc_progress *p, int64_t now)
 {
     /* a client that does not read its messages gets no more */
-    if (!p->token[0] || now < p->next_ms || m->out.len)
+    if (!p->token[0] || now < p->next_ms || m->host->is_full(m, p->id))
         return;
     hc_autobuf text = {0};
     if (p->printed.len)
@@ -95,5 +97,5 @@ void hc_progress_tell(struct hc_mcp *m, struct hc_progress *p, int64_t now)
         hc_mcp_put(params, "total", cJSON_CreateNumber((double)(p->end_ms - p->begun_ms) / 1000));
     if (m->version->annotated && !text.failed)
         hc_mcp_put(params, "message", cJSON_CreateString(text.data));
-    hc_mcp_notify(m, "notifications/progress", params);
+    hc_mcp_notify(m, p->id, "notifications/progress", params);
 }

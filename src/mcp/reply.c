@@ -44,20 +44,19 @@ cJSON *hc_mcp_blob(const char *name, const struct hc_buf *bytes)
     return object;
 }
 
-/* ---- lines ---- */
+/* ---- messages ---- */
 
 /* If memory runs out, a short error is sent instead: a client without an answer would wait for ever. */
-static void send_line(struct hc_mcp *m, const char *id, cJSON *message)
+static void send_message(struct hc_mcp *m, const char *id, bool answer, cJSON *message)
 {
-    char *text = message ? cJSON_PrintUnformatted(message) : NULL;
+    char *text = message ? cJSON_PrintUnformatted(message) : NULL, failed[HC_RPC_ID_MAX + 120];
     cJSON_Delete(message);
-    if (!text || hc_buf_add(&m->out, text, strlen(text)) < 0 || hc_buf_add(&m->out, "\n", 1) < 0) {
-        m->out.failed = false;
-        if (id)
-            (void)hc_buf_fmt(
-                &m->out,
-                "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"out of memory\"}}\n", id,
-                HC_RPC_INTERNAL);
+    if ((!text || m->host->send(m, id, answer, text, strlen(text)) < 0) && answer) {
+        (void)snprintf(
+            failed, sizeof failed,
+            "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"out of memory\"}}", id,
+            HC_RPC_INTERNAL);
+        (void)m->host->send(m, id, answer, failed, strlen(failed));
     }
     cJSON_free(text);
 }
@@ -79,7 +78,7 @@ void hc_mcp_reply(struct hc_mcp *m, const char *id, cJSON *result)
     }
     cJSON *message = new_message(id);
     hc_mcp_put(message, "result", result);
-    send_line(m, id, message);
+    send_message(m, id, true, message);
 }
 
 /* Format a text with untrusted parts as valid UTF-8. */
@@ -101,15 +100,15 @@ void hc_mcp_error(struct hc_mcp *m, const char *id, int code, const char *fmt, .
     cJSON *error = cJSON_AddObjectToObject(message, "error");
     hc_mcp_put(error, "code", cJSON_CreateNumber(code));
     hc_mcp_put(error, "message", cJSON_CreateString(text.data ? text.data : ""));
-    send_line(m, id, message);
+    send_message(m, id, true, message);
 }
 
-void hc_mcp_notify(struct hc_mcp *m, const char *method, cJSON *params)
+void hc_mcp_notify(struct hc_mcp *m, const char *id, const char *method, cJSON *params)
 {
     cJSON *message = new_message(NULL);
     hc_mcp_put(message, "method", cJSON_CreateString(method));
     hc_mcp_put(message, "params", params);
-    send_line(m, NULL, message);
+    send_message(m, id, false, message);
 }
 
 /* ---- results of tools ---- */

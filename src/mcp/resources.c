@@ -103,10 +103,10 @@ void hc_mcp_list_resources(struct hc_mcp *m, const struct hc_rpc *message)
     }
     cJSON *result = cJSON_CreateObject();
     p.list = cJSON_AddArrayToObject(result, "resources");
-    add_resource(&p, CARD, "What programs may do and use", "text/plain", (double)strlen(m->config->card));
-    add_run(&p, &m->store.written);
-    for (size_t i = 0; i < m->store.run_count; i++)
-        add_run(&p, &m->store.runs[i]);
+    add_resource(&p, CARD, "What programs may do and use", "text/plain", (double)strlen(m->card));
+    add_run(&p, &m->store->written);
+    for (size_t i = 0; i < m->store->run_count; i++)
+        add_run(&p, &m->store->runs[i]);
     if (p.seen > p.first + p.shown) {
         char next[24];
         (void)snprintf(next, sizeof next, "%zu", p.first + p.shown);
@@ -155,11 +155,11 @@ void hc_mcp_read_resource(struct hc_mcp *m, const struct hc_rpc *message)
         return;
     }
     if (strcmp(uri, CARD) == 0) {
-        (void)hc_buf_str(&bytes, m->config->card);
+        (void)hc_buf_str(&bytes, m->card);
         reply_contents(m, message->id, contents(uri, "text/plain", &bytes));
         return;
     }
-    const struct hc_stored *file = path_of(uri, &path) == 0 ? hc_store_find(&m->store, path.data) : NULL;
+    const struct hc_stored *file = path_of(uri, &path) == 0 ? hc_files_find(m->store, path.data) : NULL;
     if (!file)
         hc_mcp_error(m, message->id, HC_RPC_NO_RESOURCE, "there is no resource '%.200s'", uri);
     else if (file->bytes > MAX_BYTES)
@@ -167,7 +167,7 @@ void hc_mcp_read_resource(struct hc_mcp *m, const struct hc_rpc *message)
                      "'%.200s' has %lld bytes, more than the 8 MiB of a resource: read text in parts with "
                      "the tool read_file",
                      uri, (long long)file->bytes);
-    else if (hc_store_read(&m->store, file, 0, (size_t)MAX_BYTES, &bytes, &err) < 0)
+    else if (hc_files_read(m->store, file, 0, (size_t)MAX_BYTES, &bytes, &err) < 0)
         hc_mcp_error(m, message->id, HC_RPC_INTERNAL, "%s", err.text);
     else
         reply_contents(m, message->id, contents(uri, file->mime, &bytes));

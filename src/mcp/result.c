@@ -227,7 +227,7 @@ static void add_images(const struct hc_mcp *m, const struct hc_stored_run *run, 
         hc_autobuf data = {0};
         struct hc_error ignored;
         if (!hc_mime_is_image(f->mime) || f->bytes > IMAGE_BYTES - sent->bytes ||
-            hc_store_read(&m->store, f, 0, (size_t)f->bytes, &data, &ignored) < 0)
+            hc_files_read(m->store, f, 0, (size_t)f->bytes, &data, &ignored) < 0)
             continue;
         cJSON *block = hc_mcp_blob("data", &data);
         hc_mcp_put(block, "type", cJSON_CreateString("image"));

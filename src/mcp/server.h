@@ -1,9 +1,11 @@
-/* server.h - private to this folder: the server's state, and the functions by which its parts work
- * together. */
+/* server.h - a server of the Model Context Protocol, whoever carries its messages and runs its programs: its
+ * state, the functions by which its parts work together, and what it asks of its host (struct hc_mcp_host).
+ *
+ * `hotcell mcp` (mcp/child) is a host on standard input and output: each program is a child process. hotcelld
+ * (daemon/mcp) is one over HTTP: each program is a job in the queue. */
 #ifndef HC_MCP_SERVER_H
 #define HC_MCP_SERVER_H
 
-#include "mcp/child.h"
 #include "mcp/store.h"
 #include "wire/rpc.h"
 
@@ -18,6 +20,7 @@ struct hc_mcp_version {
 
 /* The messages of progress that the client gets about a call before its answer. */
 struct hc_progress {
+    char id[HC_RPC_ID_MAX + 1];    /* JSON-RPC ID of the call */
     char token[HC_RPC_ID_MAX + 1]; /* token of the client for these messages, as JSON; empty: it wants none */
     int64_t begun_ms,
         end_ms; /* start of the call, and of the program's time; end_ms 0: the program has not started */
@@ -28,12 +31,8 @@ struct hc_progress {
 
 /* A program that runs, or waits for its turn. */
 struct hc_program {
-    char run[HC_STORE_RUN]; /* name of its run; empty: this place is free */
-    struct hc_child child;  /* the process `hotcell run` */
-    int spec_fd;            /* memfd with its job, owned; -1: the program runs already */
-    int out_fd;             /* memfd that gets its manifest, owned */
-    int live_fd;     /* memfd that gets its output as it comes, owned; -1: the client wants no progress */
-    int64_t live_at; /* bytes of `live_fd` that were read */
+    char run[HC_STORE_RUN];      /* name of its run; empty: this place is free */
+    struct hc_buf spec;          /* its job, owned; empty: the program was given to the host already */
     char id[HC_RPC_ID_MAX + 1];  /* JSON-RPC ID of the request that waits for the result */
     bool cancelled;              /* the client has cancelled the request */
     int64_t input_bytes;         /* bytes of its files and inputs, which the store holds until it ends */
@@ -42,6 +41,7 @@ struct hc_program {
     struct hc_progress progress; /* messages about its progress */
 };
 
+#define HC_MCP_JOBS    64 /* most programs at one time */
 #define HC_MCP_WAITING 32 /* most programs that wait for their turn */
 #define HC_MCP_PLACES  (HC_MCP_JOBS + HC_MCP_WAITING)
 
@@ -50,12 +50,7 @@ struct hc_program {
 /* An open session. */
 struct hc_session_place {
     char name[HC_STORE_RUN]; /* name of the session, "session-N"; empty: this place is free */
-    struct hc_child child;   /* the process `hotcell session` */
     int64_t input_bytes;     /* bytes of its files and inputs, which the store holds until it ends */
-    int in_fd, out_fd; /* pipes for requests and answers, owned; in_fd -1: closed; out_fd -1: at its end */
-    struct hc_rpc_lines lines; /* answers of the session, split into lines */
-    struct hc_buf out;         /* requests that the session has not read yet; owned */
-    size_t sent;               /* bytes of `out` that are written */
     /* JSON-RPC ID of the call that waits, for the session to open or for a run; empty: none. */
     char id[HC_RPC_ID_MAX + 1];
     char close_id[HC_RPC_ID_MAX + 1]; /* JSON-RPC ID of the call that closes the session; empty: none */
@@ -77,19 +72,53 @@ struct hc_session_ended {
 };
 
 struct hc_mcp {
-    const struct hc_mcp_config *config;        /* configuration of the server; borrowed */
-    struct hc_store store;                     /* the files */
-    struct hc_rpc_lines lines;                 /* the client's messages */
-    struct hc_buf out;                         /* messages that the client has not read yet; owned */
-    size_t sent;                               /* bytes of `out` that are written */
+    const struct hc_mcp_host *host;            /* who runs its programs and carries its messages; static */
+    int jobs;                                  /* most programs that the host has at one time */
+    int64_t timeout_ms;                        /* most time of a program, in ms */
+    const char *card;                          /* text for the writer of a program (cell/card.h); borrowed */
+    struct hc_store *store;                    /* the files; borrowed */
     const struct hc_mcp_version *version;      /* version that the client speaks; static; NULL: not known */
     struct hc_program programs[HC_MCP_PLACES]; /* places for programs that run or wait */
     int64_t turns;                             /* number of calls so far that run a program */
     struct hc_session_place sessions[HC_MCP_SESSIONS]; /* places for open sessions */
     struct hc_session_ended ended[HC_MCP_ENDED];       /* the sessions that ended last */
     size_t ended_count; /* number of ended sessions; the next place in `ended` is this modulo HC_MCP_ENDED */
-    bool gone;          /* the client has gone */
-    int lost; /* errno of an answer that could not be written, unless the client has gone; 0: none */
+};
+
+/* What the server asks of its host. The functions with `err` return -1 or NULL if they fail. */
+struct hc_mcp_host {
+    /* Carry a message to the client: the answer to the request `id`; or (`answer` false) a notification about
+     * that request, with `id` NULL about no request. -1: no memory. */
+    int (*send)(struct hc_mcp *m, const char *id, bool answer, const char *text, size_t len);
+    /* The request `id` was cancelled, and gets no answer any more. */
+    void (*drop)(struct hc_mcp *m, const char *id);
+    /* Has the client not read earlier messages about the request `id`? It then gets no news of it. */
+    bool (*is_full)(const struct hc_mcp *m, const char *id);
+
+    /* Make an input of the run or session `run` of these bytes, or of a file of the store. Returns how the
+     * run's spec names it. `forget` is called when the run has ended and needs its inputs no more. */
+    cJSON *(*give)(struct hc_mcp *m, const char *run, const char *name, const struct hc_buf *bytes,
+                   struct hc_error *err);
+    cJSON *(*give_stored)(struct hc_mcp *m, const char *run, const char *name, const struct hc_stored *file,
+                          struct hc_error *err);
+    void (*forget)(struct hc_mcp *m, const char *run);
+
+    /* Begin a program, p->spec. Look after a program: its output goes to hc_progress_print, and its end to
+     * hc_program_ended; true: it has ended. Stop it, which then ends soon. Free what the host has of it. */
+    int (*start)(struct hc_mcp *m, struct hc_program *p, struct hc_error *err);
+    bool (*look)(struct hc_mcp *m, struct hc_program *p);
+    void (*stop)(struct hc_mcp *m, struct hc_program *p);
+    void (*clear)(struct hc_mcp *m, struct hc_program *p);
+
+    /* The same for sessions: begin one with these inputs, by name; look after it, whose messages go to
+     * hc_session_take, and its end to hc_session_gone. Send a request, one line of JSON
+     * (hotcell-session(1)); interrupt its run; end it: in order, or (`now`) even while it runs. */
+    int (*open)(struct hc_mcp *m, struct hc_session_place *s, const cJSON *inputs, struct hc_error *err);
+    bool (*look_session)(struct hc_mcp *m, struct hc_session_place *s);
+    void (*ask)(struct hc_mcp *m, struct hc_session_place *s, const char *line);
+    void (*interrupt)(struct hc_mcp *m, struct hc_session_place *s);
+    void (*close)(struct hc_mcp *m, struct hc_session_place *s, bool now);
+    void (*clear_session)(struct hc_mcp *m, struct hc_session_place *s);
 };
 
 /* A call of a tool. */
@@ -98,12 +127,13 @@ struct hc_call {
     const cJSON *arguments; /* an object that was checked against the tool's table; borrowed; NULL: none */
 };
 
-/* ---- reply.c: each function queues one message as a line. cJSON arguments are freed. `id`: JSON-RPC ID of
+/* ---- reply.c: each function sends one message. cJSON arguments are freed. `id`: JSON-RPC ID of
  * the request that is answered ---- */
 void hc_mcp_reply(struct hc_mcp *m, const char *id, cJSON *result);
 void hc_mcp_error(struct hc_mcp *m, const char *id, int code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void hc_mcp_notify(struct hc_mcp *m, const char *method, cJSON *params);
+/* Notify the client; `id`: the request that the notification is about; NULL: none. */
+void hc_mcp_notify(struct hc_mcp *m, const char *id, const char *method, cJSON *params);
 /* Answer a tool's call with an error message, which the model reads. */
 void hc_mcp_refuse(struct hc_mcp *m, const char *id, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -129,6 +159,7 @@ void hc_progress_end(struct hc_progress *p); /* forget the call */
 
 /* ---- methods.c ---- */
 void hc_mcp_handle(struct hc_mcp *m, const struct hc_rpc *message); /* handle a message of the client */
+bool hc_mcp_knows(const char *date); /* is this a version of the protocol that the server speaks? */
 void hc_mcp_notify_resources(struct hc_mcp *m); /* notify the client of a changed list of resources */
 
 /* ---- tools.c: the result of tools/list, owned by the caller; serve a request tools/call ---- */
@@ -174,8 +205,13 @@ int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const
 /* Cancel the request with this JSON-RPC ID, if there is one. */
 void hc_programs_cancel(struct hc_mcp *m, const char *id);
 bool hc_programs_has(const struct hc_mcp *m, const char *id); /* whether the request waits for an answer */
-void hc_programs_tend(struct hc_mcp *m); /* handle ended programs, progress and kill times */
-void hc_programs_end(struct hc_mcp *m);  /* end all programs, and wait */
+void hc_programs_tend(struct hc_mcp *m);           /* handle ended programs, progress, and whose turn it is */
+void hc_programs_end(struct hc_mcp *m);            /* stop all programs, and clear their places */
+bool hc_program_waits(const struct hc_program *p); /* does it wait for its turn? */
+/* The program has ended, with this manifest; NULL: it did not run, for the reason `why`. Its place is free
+ * then. */
+void hc_program_ended(struct hc_mcp *m, struct hc_program *p, const char *manifest, size_t len,
+                      const char *why);
 
 /* A call's timeout in ms; 0: it is invalid, and the call was answered. */
 int64_t hc_programs_timeout(struct hc_mcp *m, const struct hc_call *call);
@@ -192,8 +228,10 @@ void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call);
 /* Send a request that runs no program to the session that the call names; the answer comes later. */
 void hc_session_send(struct hc_mcp *m, const struct hc_call *call, const char *line);
-void hc_session_read(struct hc_mcp *m, struct hc_session_place *s); /* out_fd is readable */
-void hc_session_write(struct hc_session_place *s);                  /* in_fd takes more of `out` */
+/* Take a message of the session, one line of JSON. */
+void hc_session_take(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len);
+/* The session has ended; `why`: what it said last, for people. Its place is free then. */
+void hc_session_gone(struct hc_mcp *m, struct hc_session_place *s, const char *why);
 /* The same as hc_programs_has, hc_programs_cancel, hc_programs_tend and hc_programs_end, for sessions. */
 bool hc_sessions_have(const struct hc_mcp *m, const char *id);
 void hc_sessions_cancel(struct hc_mcp *m, const char *id);

@@ -1,18 +1,12 @@
-/* Sessions: each is a `hotcell session` of this same binary, with lines of JSON over two pipes. */
+/* Sessions: each takes requests and gives answers as lines of JSON (hotcell-session(1)), which the host
+ * carries. */
 #include "mcp/server.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "json/names.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define MAX_LINE ((size_t)256 << 20) /* most bytes of a session's answer, which holds a manifest */
 
 /* ---- finding sessions ---- */
 
@@ -74,26 +68,6 @@ static void set_id(char id[HC_RPC_ID_MAX + 1], const char *text)
     (void)snprintf(id, HC_RPC_ID_MAX + 1, "%s", text);
 }
 
-void hc_session_write(struct hc_session_place *s)
-{
-    ssize_t n = write(s->in_fd, s->out.data + s->sent, s->out.len - s->sent);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    s->sent +=
-        n > 0 ? (size_t)n : s->out.len - s->sent; /* a session that has closed its input is about to end */
-    if (s->sent < s->out.len)
-        return;
-    hc_buf_finish(&s->out);
-    s->sent = 0;
-}
-
-static void send_request(struct hc_session_place *s, const char *line)
-{
-    (void)hc_buf_str(&s->out, line);
-    (void)hc_buf_str(&s->out, "\n");
-    hc_session_write(s);
-}
-
 static void begin_call(struct hc_session_place *s)
 {
     if (s->timeout_ms)
@@ -120,11 +94,11 @@ static void send_call(struct hc_mcp *m, struct hc_session_place *s, const struct
     }
     set_id(s->id, id);
     begin_call(s);
-    send_request(s, line);
+    m->host->ask(m, s, line);
 }
 
 /* The call that was sent is over. */
-static void end_call(struct hc_session_place *s)
+static void end_call(struct hc_mcp *m, struct hc_session_place *s)
 {
     if (!s->cancelled)
         hc_progress_end(&s->progress);
@@ -135,104 +109,35 @@ static void end_call(struct hc_session_place *s)
     set_id(s->id, s->next_id);
     s->next_id[0] = '\0';
     begin_call(s);
-    send_request(s, s->next.data);
+    m->host->ask(m, s, s->next.data);
     hc_buf_finish(&s->next);
 }
 
 /* ---- opening ---- */
 
-static int open_pipes(struct hc_session_place *s, int *their_in, int *their_out, struct hc_error *err)
+static void clear_place(struct hc_mcp *m, struct hc_session_place *s)
 {
-    int in[2], out[2];
-    if (pipe2(in, O_CLOEXEC) < 0)
-        return hc_fail(err, errno, "pipe");
-    *their_in = in[0];
-    s->in_fd = in[1];
-    if (pipe2(out, O_CLOEXEC) < 0)
-        return hc_fail(err, errno, "pipe");
-    *their_out = out[1];
-    s->out_fd = out[0];
-    /* Only the server's ends: the child's have open file descriptions of their own. */
-    if (fcntl(s->in_fd, F_SETFL, O_NONBLOCK) < 0 || fcntl(s->out_fd, F_SETFL, O_NONBLOCK) < 0)
-        return hc_fail(err, errno, "fcntl");
-    return 0;
-}
-
-static void free_arguments(char **list)
-{
-    for (size_t i = 0; list && list[i]; i++)
-        free(list[i]);
-    free(list);
-}
-
-/* The arguments: the output directory, and "--input=NAME=PATH" for each input. Ends with NULL; freed with
- * free_arguments. NULL: no memory. */
-static char **make_arguments(const cJSON *inputs, const char *directory)
-{
-    size_t n = 0;
-    char **list = calloc((size_t)cJSON_GetArraySize(inputs) + 2, sizeof *list);
-    const cJSON *input;
-    hc_autobuf text = {0};
-    if (!list)
-        return NULL;
-    (void)hc_buf_fmt(&text, "--output=%s", directory);
-    list[n] = hc_buf_take(&text);
-    cJSON_ArrayForEach(input, inputs)
-    {
-        if (!list[n])
-            break;
-        (void)hc_buf_fmt(&text, "--input=%s=%s", input->string, input->valuestring);
-        list[++n] = hc_buf_take(&text);
-    }
-    if (list[n])
-        return list;
-    free_arguments(list);
-    return NULL;
-}
-
-static int launch(struct hc_mcp *m, struct hc_session_place *s, const cJSON *inputs, struct hc_error *err)
-{
-    char directory[PATH_MAX];
-    hc_autofd in = -1, out = -1;
-    if (hc_store_run_path(&m->store, s->name, directory, sizeof directory) < 0 ||
-        open_pipes(s, &in, &out, err) < 0)
-        return -1;
-    char **more = make_arguments(inputs, directory);
-    const int fds[] = {in, out, -1, -1};
-    int rc = more ? hc_child_start(&s->child, m->config, "session", (const char *const *)more, fds, err)
-                  : hc_fail(err, ENOMEM, "open a session");
-    free_arguments(more);
-    return rc;
-}
-
-static void clear_place(struct hc_session_place *s)
-{
-    hc_child_finish(&s->child);
-    hc_close_fd(&s->in_fd);
-    hc_close_fd(&s->out_fd);
-    hc_rpc_lines_finish(&s->lines);
-    hc_buf_finish(&s->out);
+    m->host->clear_session(m, s);
     hc_buf_finish(&s->next);
     hc_progress_end(&s->progress);
-    *s = (struct hc_session_place){.in_fd = -1, .out_fd = -1};
+    *s = (struct hc_session_place){0};
 }
 
 static void open_place(struct hc_mcp *m, struct hc_session_place *s, const struct hc_call *call)
 {
     struct hc_error err = {0};
     cJSON *inputs = cJSON_CreateObject();
-    *s = (struct hc_session_place){
-        .child = {.pidfd = -1, .err_fd = -1}, .in_fd = -1, .out_fd = -1, .lines.max = MAX_LINE};
-    bool ok = hc_store_begin(&m->store, true, s->name, &err) == 0 &&
+    *s = (struct hc_session_place){0};
+    bool ok = hc_files_begin(m->store, true, s->name, &err) == 0 &&
               hc_programs_store_inputs(m, call, s->name, inputs, &s->input_bytes, &err) == 0 &&
-              launch(m, s, inputs, &err) == 0;
+              m->host->open(m, s, inputs, &err) == 0;
     cJSON_Delete(inputs);
     if (ok) {
         set_id(s->id, call->message->id);
         return;
     }
-    hc_store_remove_inputs(&m->store, s->name);
-    clear_place(s);
+    m->host->forget(m, s->name);
+    clear_place(m, s);
     hc_mcp_refuse(m, call->message->id, "session_open: %s", err.text);
 }
 
@@ -314,7 +219,7 @@ void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call)
         hc_mcp_say(m, call->message->id, "nothing runs in %s", s->name);
         return;
     }
-    send_request(s, "{\"interrupt\":true}");
+    m->host->interrupt(m, s);
     hc_mcp_say(m, call->message->id,
                "what runs in %s gets a KeyboardInterrupt; session_run answers when it has ended", s->name);
 }
@@ -325,12 +230,7 @@ void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call)
     if (!s)
         return;
     set_id(s->close_id, call->message->id);
-    if (s->id[0]) {
-        hc_child_end(&s->child);
-    } else {
-        hc_close_fd(&s->in_fd); /* the session ends at the end of its input */
-        hc_child_expect(&s->child);
-    }
+    m->host->close(m, s, s->id[0] != '\0');
 }
 
 void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call)
@@ -360,7 +260,7 @@ static void answer_result(struct hc_mcp *m, struct hc_session_place *s, const cJ
         hc_mcp_reply(m, s->id, result);
     else
         cJSON_Delete(result);
-    hc_store_keep(&m->store, &left, true);
+    hc_files_keep(m->store, &left, true);
     if (changed)
         hc_mcp_notify_resources(m);
 }
@@ -369,10 +269,9 @@ static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
 {
     struct hc_stored_run none;
     hc_stored_init(&none, s->name);
-    hc_store_keep(&m->store, &none, true);
+    hc_files_keep(m->store, &none, true);
     if (!s->cancelled)
         hc_mcp_say(m, s->id, "%s is open", s->name);
-    send_request(s, "{\"stream\":true}"); /* for messages of progress */
 }
 
 static void note_output(struct hc_session_place *s, const cJSON *event)
@@ -397,8 +296,8 @@ static void answer_done(struct hc_mcp *m, struct hc_session_place *s, const cJSO
         hc_mcp_say(m, s->id, "%s: the state is %s", s->name, hc_json_text_or(answer, "state", "there"));
 }
 
-/* Handle a line from the session. The launcher writes it, not a program, but it is checked all the same. */
-static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len)
+/* The launcher writes the line, not a program, but it is checked all the same. */
+void hc_session_take(struct hc_mcp *m, struct hc_session_place *s, const char *text, size_t len)
 {
     struct hc_json j;
     struct hc_error err;
@@ -420,34 +319,16 @@ static void handle_answer(struct hc_mcp *m, struct hc_session_place *s, const ch
         if (done && s->id[0] && !s->cancelled)
             answer_done(m, s, j.root);
         if (ready || result || error || done)
-            end_call(s);
+            end_call(m, s);
     }
     hc_json_finish(&j);
-}
-
-void hc_session_read(struct hc_mcp *m, struct hc_session_place *s)
-{
-    char chunk[65536];
-    ssize_t n = read(s->out_fd, chunk, sizeof chunk);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0) {
-        hc_close_fd(&s->out_fd);
-        return;
-    }
-    hc_rpc_feed(&s->lines, chunk, (size_t)n);
-    const char *text;
-    size_t len;
-    for (enum hc_rpc_line got; (got = hc_rpc_next(&s->lines, &text, &len)) != HC_RPC_MORE;)
-        if (got == HC_RPC_LINE)
-            handle_answer(m, s, text, len);
 }
 
 /* ---- the end ---- */
 
 static bool was_ready(const struct hc_mcp *m, const struct hc_session_place *s)
 {
-    return hc_store_find_run(&m->store, s->name) != NULL;
+    return hc_files_find_run(m->store, s->name) != NULL;
 }
 
 static void remember_end(struct hc_mcp *m, const struct hc_session_place *s)
@@ -457,29 +338,27 @@ static void remember_end(struct hc_mcp *m, const struct hc_session_place *s)
     (void)snprintf(e->why, sizeof e->why, "%s", s->why);
 }
 
-static void finish_session(struct hc_mcp *m, struct hc_session_place *s)
+void hc_session_gone(struct hc_mcp *m, struct hc_session_place *s, const char *why)
 {
     struct hc_stored_run none;
-    hc_autobuf words = {0};
     bool ready = was_ready(m, s);
     hc_stored_init(&none, s->name);
-    hc_store_remove_inputs(&m->store, s->name);
-    hc_child_messages(&s->child, &words);
+    m->host->forget(m, s->name);
     if (s->close_id[0] || !s->why[0])
-        (void)snprintf(s->why, sizeof s->why, "%.199s", s->close_id[0] ? "it was closed" : words.data);
+        (void)snprintf(s->why, sizeof s->why, "%.199s", s->close_id[0] ? "it was closed" : why);
     if (ready)
         remember_end(m, s);
     if (s->id[0] && !s->cancelled && ready)
         refuse_unknown(m, s->name, s->id);
     else if (s->id[0] && !s->cancelled)
-        hc_mcp_refuse(m, s->id, "%s could not be opened: %s", s->name, s->close_id[0] ? s->why : words.data);
+        hc_mcp_refuse(m, s->id, "%s could not be opened: %s", s->name, s->close_id[0] ? s->why : why);
     if (s->next_id[0])
         refuse_unknown(m, s->name, s->next_id);
     if (s->close_id[0])
         hc_mcp_say(m, s->close_id, "%s is closed; its files are kept", s->name);
     if (ready)
-        hc_store_keep(&m->store, &none, false);
-    clear_place(s);
+        hc_files_keep(m->store, &none, false);
+    clear_place(m, s);
 }
 
 void hc_sessions_tend(struct hc_mcp *m)
@@ -489,10 +368,8 @@ void hc_sessions_tend(struct hc_mcp *m)
         struct hc_session_place *s = &m->sessions[i];
         if (!s->name[0])
             continue;
-        hc_child_kill_if_late(&s->child, now);
-        hc_progress_tell(m, &s->progress, now);
-        if (s->out_fd < 0 && hc_child_ended(&s->child)) /* all of its answers have been read */
-            finish_session(m, s);
+        if (!m->host->look_session(m, s))
+            hc_progress_tell(m, &s->progress, now);
     }
 }
 
@@ -510,10 +387,10 @@ void hc_sessions_cancel(struct hc_mcp *m, const char *id)
             continue;
         s->cancelled = true;
         hc_progress_end(&s->progress);
-        if (hc_store_find_run(&m->store, s->name)) /* it was ready: interrupt the run, and keep the session */
-            send_request(s, "{\"interrupt\":true}");
+        if (hc_files_find_run(m->store, s->name)) /* it was ready: interrupt the run, and keep the session */
+            m->host->interrupt(m, s);
         else
-            hc_child_end(&s->child);
+            m->host->close(m, s, true);
     }
 }
 
@@ -521,14 +398,14 @@ void hc_sessions_end(struct hc_mcp *m)
 {
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++)
         if (m->sessions[i].name[0])
-            hc_child_end(&m->sessions[i].child);
+            m->host->close(m, &m->sessions[i], true);
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
         struct hc_session_place *s = &m->sessions[i];
         struct hc_stored_run none;
         if (!s->name[0])
             continue;
         hc_stored_init(&none, s->name);
-        clear_place(s);
-        hc_store_keep(&m->store, &none, false);
+        clear_place(m, s);
+        hc_files_keep(m->store, &none, false);
     }
 }

@@ -155,7 +155,7 @@ static cJSON *arg_schema(const struct hc_mcp *m, const struct arg *arg)
         hc_mcp_put(schema, "minimum", cJSON_CreateNumber(0));
     if (arg->kind == ARG_NUMBER) { /* the timeout is the only number */
         hc_mcp_put(schema, "exclusiveMinimum", cJSON_CreateNumber(0));
-        hc_mcp_put(schema, "maximum", cJSON_CreateNumber((double)m->config->timeout_ms / 1000));
+        hc_mcp_put(schema, "maximum", cJSON_CreateNumber((double)m->timeout_ms / 1000));
     }
     if (arg->values)
         (void)cJSON_AddRawToObject(schema, arg->kind == ARG_TEXTS ? "items" : "additionalProperties",
@@ -185,7 +185,7 @@ static cJSON *describe(const struct hc_mcp *m, const struct tool *t)
     hc_autobuf help = {0};
     (void)hc_buf_str(&help, t->help);
     if (t->card)
-        (void)hc_buf_fmt(&help, "\n\n%s", m->config->card);
+        (void)hc_buf_fmt(&help, "\n\n%s", m->card);
     hc_mcp_put(tool, "name", cJSON_CreateString(t->name));
     if (m->version->structured)
         hc_mcp_put(tool, "title", cJSON_CreateString(t->title));

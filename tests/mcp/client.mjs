@@ -1,14 +1,18 @@
-// What an assistant's program does with `hotcell mcp`, by the client library that such programs use; test_mcp_client.py
-// looks at what is printed: one JSON object.
+// What an assistant's program does with `hotcell mcp`, or with hotcelld over HTTP, by the client library that such
+// programs use; test_mcp_client.py and test_mcp_http.py look at what is printed: one JSON object.
 //
 //     node client.mjs LIBRARY COMMAND [ARGUMENT]...
+//     node client.mjs LIBRARY URL TOKEN
 const [library, command, ...args] = process.argv.slice(2);
 const { Client } = await import(`${library}/client/index.js`);
 const { StdioClientTransport } = await import(`${library}/client/stdio.js`);
+const { StreamableHTTPClientTransport } = await import(`${library}/client/streamableHttp.js`);
 const { ResourceListChangedNotificationSchema } = await import(`${library}/types.js`);
 
 const client = new Client({ name: "hotcell-test", version: "1" });
-const transport = new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
+const transport = command.startsWith("http:")
+    ? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers: { Authorization: `Bearer ${args[0]}` } } })
+    : new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" });
 const seen = { errors: [], changed: 0, progress: [] };
 client.onerror = (error) => seen.errors.push(String(error));
 client.setNotificationHandler(ResourceListChangedNotificationSchema, () => { seen.changed += 1; });
@@ -61,5 +65,10 @@ const running = failure(tool("run_python", { code: "import time\ntime.sleep(600)
 await client.ping();
 seen.cancelled = await running;
 seen.after = await tool("run_python", { code: "'still here'" });
+if (transport.terminateSession) {
+    seen.session_id = transport.sessionId ?? null;
+    await transport.terminateSession();
+}
+seen.closing = seen.errors.length; // what is an error later is none: the client ends its own streams
 await client.close();
 console.log(JSON.stringify(seen));

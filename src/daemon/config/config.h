@@ -41,6 +41,7 @@ struct hc_quota {
     int64_t window_ms;    /* length of the sliding window of cpu_ms and gb_s_milli, in ms */
     int64_t stored_bytes; /* most bytes of results that are kept; 0: no limit */
     int64_t sessions;     /* most sessions at the same time */
+    int64_t mcp_sessions; /* most sessions of MCP at the same time */
     struct hc_volume_quota volumes; /* maxima of its volumes, all together */
     char policy[256];     /* name of the policy for requests that name none; "": see hc_tenant_policy */
     struct hc_limits max; /* maxima of the limits of one job or session; policy/tighten.h */
@@ -108,9 +109,13 @@ struct hc_config {
     char fusion_commands[256];       /* policy of its languages that are commands; "": there are none */
     int64_t http_connections;        /* most connections on each listening socket */
     int64_t http_tenant_connections; /* most connections of one tenant */
-    int64_t http_idle_ms; /* ms after which a client that neither sends nor receives is disconnected */
-    int64_t trees_ms;     /* ms in which each entry of each tree is checked once; 0: at the start only */
-    int64_t drain_ms;     /* ms for which SIGTERM waits for running jobs */
+    int64_t http_idle_ms;  /* ms after which a client that neither sends nor receives is disconnected */
+    int64_t mcp_sessions;  /* most sessions of MCP, of all tenants together; 0: MCP is off */
+    int64_t mcp_idle_ms;   /* ms after which a session of MCP that is not used is ended */
+    int64_t mcp_bytes;     /* most bytes of messages that are kept for the client of one */
+    char mcp_origins[256]; /* web sites whose pages may use MCP, separated by blanks */
+    int64_t trees_ms;      /* ms in which each entry of each tree is checked once; 0: at the start only */
+    int64_t drain_ms;      /* ms for which SIGTERM waits for running jobs */
 
     struct hc_quota quota;          /* "quotas": for tenants without quotas of their own, and for "uid-N" */
     struct hc_allowed allowed;      /* policies of tenants without a list of their own, and of "uid-N" */

@@ -18,6 +18,7 @@ hc_handler hc_post_session_input, hc_get_session_file, hc_answer_session_tool;
 hc_handler hc_list_volumes, hc_delete_volume;
 hc_handler hc_post_upload, hc_list_uploads, hc_get_upload, hc_delete_upload, hc_finish_upload, hc_post_part;
 hc_handler hc_list_policies, hc_get_policy, hc_get_card;
+hc_handler hc_post_mcp, hc_get_mcp, hc_delete_mcp;
 hc_handler hc_get_openapi, hc_get_health, hc_get_metrics;
 hc_handler hc_admin_list_jobs, hc_admin_get_job, hc_admin_cancel_job, hc_admin_list_tenants, hc_admin_hold,
     hc_admin_drain;

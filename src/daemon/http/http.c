@@ -327,12 +327,17 @@ static void exchange_wake(struct hc_waiter *w)
     MHD_resume_connection(x->mhd);
 }
 
+void hc_exchange_pause(struct hc_exchange *x)
+{
+    x->suspended = true;
+    MHD_suspend_connection(x->mhd);
+}
+
 int hc_exchange_suspend(struct hc_exchange *x)
 {
     if (!x->waiter.task)
         hc_task_wait(x->task, &x->waiter);
-    x->suspended = true;
-    MHD_suspend_connection(x->mhd);
+    hc_exchange_pause(x);
     return MHD_YES;
 }
 
@@ -385,6 +390,8 @@ static void exchange_destroy(struct hc_exchange *x)
     struct hc_task *task = x->task;
     struct hc_connection *c = x->connection;
     hc_task_unwait(&x->waiter);
+    if (x->end_reading)
+        x->end_reading(x);
     if (task && !task->detached && !hc_task_ended(task) && !task->waiters)
         cancel_task(task, x->dispatch); /* no client is left to get the result */
     if (task && hc_task_ended(task) && !task->waiters)
@@ -751,10 +758,11 @@ static int start_server(struct hc_http *h, const struct hc_listener_socket *sock
 }
 
 int hc_http_start(struct hc_http *h, struct hc_dispatch *dispatch, struct hc_front_sessions *sessions,
-                  const struct hc_listeners *l, struct hc_error *err)
+                  struct hc_mcp_peers *peers, const struct hc_listeners *l, struct hc_error *err)
 {
     h->dispatch = dispatch;
     h->sessions = sessions;
+    h->peers = peers;
     h->owner = geteuid();
     h->most_head = (size_t)dispatch->config.http_headers;
     for (size_t i = 0; i < l->count; i++)

@@ -4,6 +4,7 @@
 #define HC_DAEMON_HTTP_HTTP_H
 
 #include "daemon/http/listen.h"
+#include "daemon/mcp/peers.h"
 #include "daemon/queue/dispatch.h"
 #include "daemon/sessions/sessions.h"
 
@@ -68,9 +69,12 @@ struct hc_exchange {
     struct hc_waiter waiter; /* wakes the exchange when `task` has news */
     struct hc_task *task; /* the job, or the request to a session, that the exchange is about; a reference */
     struct hc_event_reader events; /* place in the stream of the task's events */
-    bool suspended;                /* libmicrohttpd does not look at the connection until the task has news */
-    bool answered;                 /* the answer is queued */
-    bool closing; /* the connection ends with the answer: where the next request begins is uncertain */
+    struct hc_mcp_stream *stream;  /* messages of MCP that the exchange sends; borrowed; NULL: none */
+    char peer_id[HC_MCP_PEER_ID];  /* ID of the session of MCP that the request began; "": it began none */
+    void (*end_reading)(struct hc_exchange *x); /* gives `stream` back; NULL: there was none */
+    bool suspended; /* libmicrohttpd does not look at the connection until the task has news */
+    bool answered;  /* the answer is queued */
+    bool closing;   /* the connection ends with the answer: where the next request begins is uncertain */
 };
 
 /* One listening socket. */
@@ -83,6 +87,7 @@ struct hc_server {
 
 struct hc_http {
     struct hc_dispatch *dispatch;               /* the front's jobs; borrowed */
+    struct hc_mcp_peers *peers;                 /* clients that speak MCP; borrowed */
     struct hc_front_sessions *sessions;         /* the front's sessions; borrowed */
     uid_t owner;                                /* uid of the user who started the daemon */
     struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
@@ -96,9 +101,9 @@ struct hc_http {
     int64_t lines, lines_since;
 };
 
-/* Serve clients on these sockets; `dispatch` and `sessions` are borrowed. */
+/* Serve clients on these sockets; `dispatch`, `sessions` and `peers` are borrowed. */
 int hc_http_start(struct hc_http *h, struct hc_dispatch *dispatch, struct hc_front_sessions *sessions,
-                  const struct hc_listeners *l, struct hc_error *err);
+                  struct hc_mcp_peers *peers, const struct hc_listeners *l, struct hc_error *err);
 void hc_http_stop(struct hc_http *h);
 void hc_http_quiesce(struct hc_http *h); /* accept no new connections */
 
@@ -130,6 +135,8 @@ void hc_exchange_hold_anyway(struct hc_exchange *x, size_t bytes);
 
 /* Suspend the exchange until its task has news; the handler is then called again. */
 int hc_exchange_suspend(struct hc_exchange *x);
+/* Suspend the exchange until something else wakes x->waiter. */
+void hc_exchange_pause(struct hc_exchange *x);
 
 /* Have a stream of Server-Sent Events send a comment if it has been silent for long. */
 void hc_events_beat(struct hc_exchange *x, int64_t now);

@@ -19,6 +19,8 @@ int hc_reply(struct hc_exchange *x, int status, struct MHD_Response *response)
                        x->task->queued.id);
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, place);
     }
+    if (*x->peer_id)
+        (void)MHD_add_response_header(response, "Mcp-Session-Id", x->peer_id);
     if (x->dispatch->draining || x->closing)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     x->answered = true;

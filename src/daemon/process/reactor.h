@@ -3,6 +3,7 @@
 #define HC_DAEMON_PROCESS_REACTOR_H
 
 #include "base/error.h"
+#include "base/owner.h"
 
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -12,9 +13,6 @@ struct hc_watch {
     int fd;                                             /* -1: not watched */
     void (*ready)(struct hc_watch *w, uint32_t events); /* is called with the EPOLL* that came */
 };
-
-/* A pointer to the struct of this type that has `*member_ptr` as its member of this name. */
-#define hc_owner(member_ptr, type, member) ((type *)(void *)((char *)(member_ptr)-offsetof(type, member)))
 
 /* Make a set, whose descriptor the caller owns; add `w` to it (`events`: EPOLL*); remove `w`. */
 int hc_reactor_open(int *epoll, struct hc_error *err);

@@ -46,6 +46,12 @@ static void free_upload(struct hc_upload_store *s, struct hc_upload *u)
     free(u);
 }
 
+int hc_upload_open(const struct hc_upload_store *s, const struct hc_upload *u)
+{
+    char name[FILE_NAME];
+    return openat(s->dir_fd, file_name(u, true, name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /* ---- at the start ---- */
 
 /* Note the file of an upload that is finished. */

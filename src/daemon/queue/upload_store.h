@@ -57,6 +57,9 @@ void hc_upload_end_part(struct hc_upload *u);
 int hc_upload_finish(struct hc_upload_store *s, struct hc_upload *u, const char *sha256,
                      struct hc_problem *why);
 
+/* Open the content of a finished upload for reading. -1: errno. */
+int hc_upload_open(const struct hc_upload_store *s, const struct hc_upload *u);
+
 /* Remove an upload. Cells that read it go on, and its bytes count until the last of them has ended;
  * hc_upload_find does not find it meanwhile. -1 (`why`): a part of it is being received. */
 int hc_upload_remove(struct hc_upload_store *s, struct hc_upload *u, struct hc_problem *why);

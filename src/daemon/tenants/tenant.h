@@ -58,6 +58,7 @@ struct hc_tenant {
     int64_t running_memory; /* sum of the memory limits of its running jobs and open sessions, in bytes */
     int64_t connections;    /* number of open connections of its clients; http/http.c counts them */
     int64_t sessions;       /* number of open sessions; sessions/sessions.c counts them */
+    int64_t mcp_sessions;   /* number of its sessions of MCP; mcp/peers.c counts them */
     int64_t request_bytes;  /* bytes of request memory that it holds; request_memory.h */
     int64_t answer_bytes;   /* part of request_bytes: bytes of answers that clients have not received yet */
     int64_t stored_bytes;   /* bytes of results that are kept */

@@ -5,15 +5,13 @@
  * answers, for signals and for the ends of programs. Each program is a `hotcell run` of its own, which
  * gets its job and returns its manifest through memfds. The client is not trusted with the host: it cannot
  * name a path of the host, nor raise a limit. */
-#ifndef HC_MCP_MCP_H
-#define HC_MCP_MCP_H
+#ifndef HC_MCP_CHILD_MCP_H
+#define HC_MCP_CHILD_MCP_H
 
 #include "base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-#define HC_MCP_JOBS 64 /* most programs at one time */
 
 struct hc_mcp_config {
     const char *output_dir; /* path of the parent of the server's directory; NULL: that is temporary */

@@ -1,9 +1,9 @@
 /* child.h - run another command of this same binary as a child process. */
-#ifndef HC_MCP_CHILD_H
-#define HC_MCP_CHILD_H
+#ifndef HC_MCP_CHILD_CHILD_H
+#define HC_MCP_CHILD_CHILD_H
 
 #include "base/buf.h"
-#include "mcp/mcp.h"
+#include "mcp/child/mcp.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

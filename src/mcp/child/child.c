@@ -1,10 +1,9 @@
-#include "mcp/child.h"
+#include "mcp/child/child.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "json/json.h"
-#include "mcp/server.h"
 
 #include <errno.h>
 #include <fcntl.h>
