@@ -48,6 +48,11 @@ export class SessionEnded extends HotcellError {
     }
 }
 
+/** A member of a document that somebody else than hotcelld may have written. */
+function textOr(member: unknown, other: string): string {
+    return typeof member === "string" ? member : other;
+}
+
 /** The daemon refused a request with a problem document (RFC 9457), which is `document`. */
 export class Problem extends HotcellError {
     readonly document: Partial<ProblemDocument>;
@@ -70,17 +75,17 @@ export class Problem extends HotcellError {
     readonly manifest: Manifest | undefined;
 
     constructor(document: Partial<ProblemDocument>, status: number) {
-        const detail = (document.detail ?? `hotcelld answers with status ${status}`).replace(/^(?:standard input|request|run):\d+:\d+: /, "");
+        const detail = textOr(document.detail, `hotcelld answers with status ${status}`).replace(/^(?:standard input|request|run):\d+:\d+: /, "");
         super(detail);
         this.document = document;
         this.status = document.status ?? status;
-        this.title = document.title ?? "";
+        this.title = textOr(document.title, "");
         this.detail = detail;
-        this.kind = (document.type ?? "").split(":").at(-1) ?? "";
+        this.kind = textOr(document.type, "").split(":").at(-1) ?? "";
         this.retry = document.retry ?? "started_outcome_unknown";
         this.retryAfter = document.retry_after;
         this.quota = document.quota;
-        this.limits = document.limits ?? [];
+        this.limits = Array.isArray(document.limits) ? document.limits : [];
         this.jobId = document.job_id;
         this.manifest = document.manifest;
     }

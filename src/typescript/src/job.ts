@@ -92,14 +92,15 @@ export class Follower {
         if (!this.manifest) {
             throw new DaemonLost(`${this.place.name}: the events of the job ended before the job`);
         }
-        return resultOf(this.place, jobPath(this.jobId ?? this.manifest.job_id), this.manifest, this.answerer.errors);
+        const { manifest } = this;
+        return readable(this.place, () => new Result(this.place, jobPath(this.jobId ?? manifest.job_id), manifest, this.answerer.errors));
     }
 }
 
-/** The result of a manifest. DaemonLost: it is none. */
-export function resultOf(place: Place, route: string, manifest: Manifest, toolErrors: readonly unknown[]): Result {
+/** What is made of a manifest. DaemonLost: it is none. */
+export function readable<R>(place: Place, make: () => R): R {
     try {
-        return new Result(place, route, manifest, toolErrors);
+        return make();
     } catch (error) {
         throw new DaemonLost(`${place.name}: the manifest is not as it should be: ${(error as Error).message}`, { cause: error });
     }

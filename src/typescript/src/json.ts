@@ -55,16 +55,16 @@ export function stringify(value: unknown): string {
     return JSON.stringify(value, strict) ?? "null";
 }
 
-function strict(this: unknown, key: string, value: unknown): unknown {
-    const where = key && ` (${key})`;
+function strict(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+    const [whole, where] = [this[key], key && ` (${key})`]; // a Buffer has made itself an object already
     if (typeof value === "number" && !Number.isFinite(value)) {
         throw new TypeError(`JSON cannot hold ${value}${where}`);
     }
     if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") {
         throw new TypeError(`JSON cannot hold a ${typeof value}${where}: convert it first, such as with String()`);
     }
-    if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-        throw new TypeError(`JSON cannot hold a ${value.constructor.name}${where}: make it an array or an object, or give it as an input`);
+    if (whole instanceof Map || whole instanceof Set || ArrayBuffer.isView(whole) || whole instanceof ArrayBuffer) {
+        throw new TypeError(`JSON cannot hold a ${whole.constructor.name}${where}: make it an array or an object, or give it as an input`);
     }
     return value;
 }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 
 import { HotcellError, MalformedValue, TamperedError, type Manifest } from "./errors.js";
-import { open, type Place } from "./transport.js";
+import { joined, open, type Place } from "./transport.js";
 import { MIME, untagged, valueOfFile } from "./values.js";
 
 export type Stream = Manifest["stdout"];
@@ -44,7 +44,7 @@ export class File {
         for await (const part of this.stream(options)) {
             parts.push(part);
         }
-        return new Uint8Array(Buffer.concat(parts));
+        return joined(parts);
     }
 
     /** The content in UTF-8. */

@@ -7,10 +7,10 @@ import type { components } from "./api.js";
 import { DaemonLost, HotcellError, InputError, InputProblem, NotFound, Problem, SessionEnded, problemOf, type Manifest, type ProblemDocument } from "./errors.js";
 import { messages, type SessionEvent } from "./events.js";
 import { Uploads, runBody, specOf, textOf, type Program, type RunOptions, type SessionOptions } from "./inputs.js";
-import { quoted, resultOf } from "./job.js";
+import { quoted, readable } from "./job.js";
 import { Result, checked, routeOf } from "./results.js";
 import { Answerer, type Tools } from "./tools.js";
-import { ask, open, type Place } from "./transport.js";
+import { ask, joined, open, type Place } from "./transport.js";
 
 type Schemas = components["schemas"];
 export type SessionInfo = Schemas["Session"];
@@ -101,7 +101,7 @@ export class Session {
             if (each.event === "error") {
                 throw new InputError(each.message);
             }
-            return new Run(this.place, this.route, each, []);
+            return this.made(each, []);
         });
     }
 
@@ -191,8 +191,7 @@ export class Session {
             if (end.event === "problem") {
                 throw problemOf(end.problem);
             }
-            resultOf(this.place, this.route, end.manifest, []);
-            return new Run(this.place, this.route, end, answerer.errors);
+            return this.made(end, answerer.errors);
         } catch (error) {
             throw failure ? failure.error : await this.told(error);
         } finally {
@@ -206,6 +205,9 @@ export class Session {
         options: SessionRunOptions): Promise<Schemas["Result"] | { event: "problem"; problem: ProblemDocument }> {
         const answer = await open(this.place, { method: "POST", path: `${this.route}/runs`, body, headers: { Accept: "text/event-stream" } });
         let end: Schemas["Result"] | Schemas["ProblemEvent"] | undefined;
+        if (failed()) { // before there was a run that an interrupt could reach
+            await this.interrupt();
+        }
         for await (const { event } of messages<SessionEvent>(this.place, answer)) {
             if (event.event === "result" || event.event === "problem") {
                 end = event;
@@ -227,6 +229,10 @@ export class Session {
             throw new DaemonLost(`${this.place.name}: the events of the run ended before the run`);
         }
         return end;
+    }
+
+    private made(answer: Schemas["Result"], toolErrors: readonly unknown[]): Run {
+        return readable(this.place, () => new Run(this.place, this.route, answer, toolErrors));
     }
 
     private async input(line: string | null): Promise<void> {
@@ -271,7 +277,7 @@ export class SessionFiles {
 
     /** The bytes of a file from `offset` on, at most `length`. */
     async read(path: string, options: Signalled & { offset?: number; length?: number } = {}): Promise<Uint8Array> {
-        const parts: Buffer[] = [];
+        const parts: Uint8Array[] = [];
         let [offset, left] = [options.offset ?? 0, options.length ?? Infinity];
         for (;;) {
             const answer = (await this.ask("read", { path, offset, bytes: Math.min(PART, left) }, options.signal)) as Schemas["FileContent"];
@@ -280,7 +286,7 @@ export class SessionFiles {
             offset += part.length;
             left -= part.length;
             if (answer.end || part.length === 0 || left <= 0) {
-                return new Uint8Array(Buffer.concat(parts));
+                return joined(parts);
             }
         }
     }

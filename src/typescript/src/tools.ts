@@ -2,7 +2,7 @@
 
 import type { components } from "./api.js";
 import { NotFound, Problem, UsageError } from "./errors.js";
-import { parse, stringify } from "./json.js";
+import { stringify } from "./json.js";
 import { ask, type Place } from "./transport.js";
 
 export type ToolCall = components["schemas"]["ToolCallEvent"];
@@ -22,7 +22,6 @@ export interface Tool {
      * Answers a call: what it returns, or the promise of it, has to be JSON; undefined is null. What it throws is the program's
      * ToolError. Calls are answered side by side. The signal is aborted when nobody waits for the answers any more.
      */
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any
     call(args: any, context: { signal: AbortSignal }): unknown;
 }
 
@@ -78,7 +77,8 @@ export class Answerer {
         }
     }
 
-    private async outcome(tool: Tool, call: ToolCall): Promise<object> {
+    /** The answer as JSON. */
+    private async outcome(tool: Tool, call: ToolCall): Promise<string> {
         try {
             const value: unknown = (await tool.call(call.arguments, { signal: this.ended.signal })) ?? null;
             const text = stringify(value);
@@ -86,23 +86,23 @@ export class Answerer {
             if (size > call.result_size) {
                 throw new RangeError(`the result has ${size} bytes, and result_size is ${call.result_size}`);
             }
-            return { value: parse(text) };
+            return `{"value": ${text}}`;
         } catch (error) {
             this.errors.push(error);
             return failureOf(error);
         }
     }
 
-    private async post(id: number, body: object): Promise<void> {
+    private async post(id: number, body: string): Promise<void> {
         if (!this.ended.signal.aborted) {
             await ask(this.place, { method: "POST", path: `${this.path()}/tools/${id}`, body });
         }
     }
 }
 
-function failureOf(error: unknown): { error: string } {
+function failureOf(error: unknown): string {
     const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return { error: text.slice(0, 2_000).replaceAll("\0", "\\0") || "Error" };
+    return stringify({ error: text.slice(0, 2_000).replaceAll("\0", "\\0") || "Error" });
 }
 
 function ignoreProblem(error: unknown): void {

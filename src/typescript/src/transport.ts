@@ -98,6 +98,7 @@ export class Answer {
         }
     }
 
+    /** All of the body. */
     async whole(): Promise<Buffer> {
         const parts: Buffer[] = [];
         for await (const part of this.parts()) {
@@ -110,6 +111,17 @@ export class Answer {
     close(): void {
         this.message.destroy();
     }
+}
+
+/** The parts as one, in memory of its own. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+    const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+        whole.set(part, at);
+        at += part.length;
+    }
+    return whole;
 }
 
 function bodyOf(body: unknown): { bytes: Buffer | undefined; type: Record<string, string> } {

@@ -131,7 +131,7 @@ class Decoder {
         $path: (content, depth) => textOf(this.decode(content, depth)), $purepath: (content, depth) => textOf(this.decode(content, depth)),
         $namespace: (content, depth) => this.decode(content, depth), $uuid: textOf,
         $date: (content) => new Date(instantOf(content)), $datetime: dateOf, $timedelta: deltaOf,
-        $timestamp: (content) => new Date(countOf(content)), $timedelta64: countOf, $nat: () => null, $na: () => null,
+        $timestamp: (content) => new Date(instantIn(...countOf(content))), $timedelta64: (content) => lengthIn(...countOf(content)), $nat: () => null, $na: () => null,
         $ndarray: (content) => this.get(content), $objects: (content, depth) => {
             const [shape, items] = listOf(content);
             const array = new NdArray("object", listOf(shape).map(Number), this.items(this.list(items), depth));
@@ -278,8 +278,21 @@ function timeOf(kind: "M" | "m", count: bigint, unit: number): Date | number | n
     if (count === NAT) {
         return null;
     }
-    const milliseconds = unit >= 1 ? Number(count) * unit : Number(count / BigInt(Math.round(1 / unit)));
-    return kind === "M" ? new Date(milliseconds) : unit >= 1 ? milliseconds : Number(count) / Math.round(1 / unit);
+    return kind === "M" ? new Date(instantIn(count, unit)) : lengthIn(count, unit);
+}
+
+/** The last whole millisecond of so many units since 1970, without loss on the way. */
+function instantIn(count: bigint, unit: number): number {
+    if (unit >= 1) {
+        return Number(count) * unit;
+    }
+    const parts = BigInt(Math.round(1 / unit));
+    return Number(count / parts) - (count < 0n && count % parts !== 0n ? 1 : 0);
+}
+
+/** Milliseconds of so many units. */
+function lengthIn(count: bigint, unit: number): number {
+    return unit >= 1 ? Number(count) * unit : Number(count) / Math.round(1 / unit);
 }
 
 function scalarOf(dtype: string, bytes: Buffer): unknown {
@@ -362,14 +375,14 @@ function dateOf(content: unknown): Date {
     return new Date(offset === null || offset === undefined ? inZone(wall, zone, Number(fold)) : wall - deltaOf(offset));
 }
 
-/** Milliseconds of a Timestamp or a Timedelta of pandas. */
-function countOf(content: unknown): number {
+/** Number of units of a Timestamp or a Timedelta of pandas, and the milliseconds of one. */
+function countOf(content: unknown): [bigint, number] {
     const [count, unit] = listOf(content);
     const length = UNIT_MS[textOf(unit)];
-    if ((typeof count !== "number" && typeof count !== "bigint") || length === undefined) {
+    if (!(typeof count === "bigint" || Number.isSafeInteger(count)) || length === undefined) {
         throw new MalformedValue("no time");
     }
-    return length >= 1 ? Number(count) * length : Number(count) / Math.round(1 / length);
+    return [BigInt(count as number | bigint), length];
 }
 
 function decoded(decoder: Decoder, node: unknown): unknown {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { AuthProblem, Daemon, DaemonLost, DaemonUnavailable, LaunchProblem, MalformedValue, TamperedError, UsageError } from "hotcell";
+import { AuthProblem, Daemon, DaemonLost, DaemonUnavailable, LaunchProblem, MalformedValue, PolicyProblem, TamperedError, UsageError } from "hotcell";
 import { BOUNDS, CA_FILE, PLACE, TOKEN, URL_PLAIN, URL_TLS, impostor, remote } from "./common.mjs";
 
 test("over an encrypting server with a prefix, with its authority", async () => {
@@ -62,6 +62,8 @@ test("servers that are no hotcelld", async (t) => {
     await assert.rejects(html.submit("1", BOUNDS), DaemonLost);
     const angry = await impostor(t, (_, answer) => answer.writeHead(502).end("<html>"));
     await assert.rejects(angry.health(), (error) => error instanceof LaunchProblem && error.status === 502 && error.retry === "started_outcome_unknown");
+    const odd = await impostor(t, (_, answer) => answer.writeHead(403).end('{"detail": 5, "limits": 1, "retry": "not_started"}'));
+    await assert.rejects(odd.health(), (error) => error instanceof PolicyProblem && error.message === "hotcelld answers with status 403" && error.limits.length === 0);
     const stream = (text) => impostor(t, (_, answer) => answer.writeHead(200, { "Content-Type": "text/event-stream", Location: "/v1/jobs/j" }).end(text));
     for (const text of ["data: {\n\n", "data: 1\n\n", "", 'data: {"event": "manifest", "manifest": {}}\n\n', 'data: {"event": "state"']) {
         await assert.rejects((await stream(text)).run("1", BOUNDS), (error) => error instanceof DaemonLost && error.jobId === "j", text);

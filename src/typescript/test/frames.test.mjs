@@ -31,9 +31,9 @@ df = pd.DataFrame({'n': [1, 2, 3], 'x': [0.5, float('nan'), 2], 's': ['a', 'b', 
 big = pd.DataFrame({'a': np.arange(300000), 'b': np.arange(300000) / 2, 'w': ['word'] * 300000})
 many = pd.Series([1, 2], index=pd.MultiIndex.from_tuples([('a', 1), ('b', 2)]), name='m')
 sparse = pd.DataFrame({'s': pd.arrays.SparseArray([0, 0, 7])})
-[df, many, sparse, pd.Timestamp('2024-01-02T03:04:05', tz='UTC'), pd.Timedelta('1s'), pd.NaT, pd.Index([1, 2]), pd.Period('2024-01', 'M')]`;
+[df, many, sparse, pd.Timestamp('2024-01-02T03:04:05', tz='UTC'), pd.Timedelta('1s'), pd.NaT, pd.Timestamp('1969-12-31T23:59:59.9999') , pd.Timestamp('2024-01-02T03:04:05.999999999'), pd.Index([1, 2]), pd.Period('2024-01', 'M')]`;
     const result = await local().run(code, { ...WIDE, returns: ["df", "big"] });
-    const [df, many, sparse, stamp, delta, nat, index, period] = result.value;
+    const [df, many, sparse, stamp, delta, nat, before, after, index, period] = result.value;
     assert.ok(df instanceof Frame && many instanceof Series);
     assert.deepEqual([df.columns, df.index], [["n", "x", "s", "t", "c", "i", "b", "z", "d"], ["p", "q", "r"]]);
     assert.deepEqual([df.column("n"), df.column("x"), df.column("s"), df.column("c"), df.column("i"), df.column("b")],
@@ -46,6 +46,7 @@ sparse = pd.DataFrame({'s': pd.arrays.SparseArray([0, 0, 7])})
     assert.deepEqual([many.name, many.index, many.values], ["m", [["a", 1], ["b", 2]], [1, 2]]);
     assert.deepEqual(sparse.column("s"), [0, 0, 7]);
     assert.deepEqual([stamp.toISOString(), delta, nat, index, period.kind], ["2024-01-02T03:04:05.000Z", 1000, null, [1, 2], "period"]);
+    assert.deepEqual([before.toISOString(), after.toISOString()], ["1969-12-31T23:59:59.999Z", "2024-01-02T03:04:05.999Z"]);
     assert.deepEqual((await result.returned("df")).column("n"), [1, 2, 3]);
     assert.ok(result.files.length > 0, "the large frame is in a file");
     const big = await result.returned("big");

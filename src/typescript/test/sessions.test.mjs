@@ -95,6 +95,22 @@ test("aborting a run interrupts it, and the session goes on", async (t) => {
     assert.equal((await other).error.type, "KeyboardInterrupt");
 });
 
+test("a run can be aborted at any moment", async (t) => {
+    const s = await session(t);
+    const begun = Date.now();
+    for (let turns = 0; turns < 30; turns += 3) {
+        const controller = new AbortController();
+        const run = s.run("while True: pass", { signal: controller.signal });
+        for (let i = 0; i < turns; i++) {
+            await new Promise(setImmediate);
+        }
+        controller.abort(new Error("stop it"));
+        await assert.rejects(run, /stop it/);
+        assert.equal((await s.run("6 * 7")).value, 42);
+    }
+    assert.ok(Date.now() - begun < 1000 * BOUNDS.timeout, "no run has lasted to its time limit");
+});
+
 test("a session that is killed has ended, whoever did it", async (t) => {
     const cancelled = await session(t);
     await local().job(cancelled.id).cancel();
