@@ -97,5 +97,6 @@ def test_a_package_that_others_install_and_compile_with(package, daemon):
 
 def test_the_package_says_what_it_is():
     said = json.loads((SOURCE / "package.json").read_text())
-    assert said["license"] == "Apache-2.0" and "dependencies" not in said
+    version = re.search(r"^VERSION := (\S+)$", (SOURCE.parents[1] / "Makefile").read_text(), re.M)[1]
+    assert said["license"] == "Apache-2.0" and "dependencies" not in said and said["version"] == version
     assert (SOURCE / "LICENSE").read_text() == (SOURCE.parents[1] / "LICENSE").read_text()
