@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -66,6 +67,21 @@ def test_arrays_and_frames(package, daemon):
 @pytest.mark.usefixtures("shell_tree")
 def test_commands(package, daemon):
     run_tests(package, daemon, "commands")
+
+
+def test_a_daemon_that_is_killed_and_started_again(package, base_tree):  # pylint: disable=unused-argument
+    """Who waits for a submitted job hears of it from the next daemon; a run that was connected to the old one is lost."""
+    with daemons.Daemon(config={"workers": 2}) as d:
+        env = {**os.environ, "HOTCELL_SOCKET": str(d.socket), "SECONDS": f"{100 * cells.SLOWNESS:g}"}
+        with subprocess.Popen(["node", "test/restart.mjs"], cwd=package, stdout=subprocess.PIPE, text=True, env=env) as node:
+            assert node.stdout.readline() == "up\n"
+            cells.wait_until("both jobs", lambda: sum(job["state"] == "running" for job in d.get("/v1/jobs").json["jobs"]) == 2)
+            d.end(signal.SIGKILL)
+            d.start_again()
+            said = json.loads(node.stdout.readline())
+            assert node.wait(cells.PATIENCE) == 0
+    assert said == {"waited": ["LaunchProblem", "started_outcome_unknown", True], "ran": ["DaemonLost", "started_outcome_unknown", False],
+                    "state": "failed", "value": 42}, said
 
 
 def test_all_files_of_tests_are_run():
