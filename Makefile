@@ -107,8 +107,11 @@ $(B)/manifest.schema.json: src/manifest/manifest.schema.json.in $(FACTS)
 	$(call FILL,$<)
 $(B)/gen/facts.py: $(FACTS)
 	$(call FILL,--python)
-generated: $(B)/gen/facts.py ## src/python/hotcell/facts.py, made anew from the tables
+TYPES := $(firstword $(wildcard src/typescript/node_modules/.bin/openapi-typescript $(B)/typescript/node_modules/.bin/openapi-typescript))
+generated: $(B)/gen/facts.py $(B)/gen/openapi.json ## src/python/hotcell/facts.py, made anew from the tables; if npm ci was run there, src/typescript/src/api.ts
 	cp $< src/python/hotcell/facts.py
+	@if [ -n "$(TYPES)" ]; then $(TYPES) $(B)/gen/openapi.json -o src/typescript/src/api.ts; \
+	else echo "src/typescript/src/api.ts stays as it is: 'npm ci' in src/typescript gets what makes it"; fi
 $(B)/gen/openapi.inc: $(B)/gen/openapi.json
 $(B)/gen/init.inc: $(B)/init/init
 $(B)/gen/openapi.inc $(B)/gen/init.inc:

@@ -26,7 +26,7 @@ LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_roo
         "test_run_python_skills", "test_dests", "test_run_python_sessions", "test_run_python_examples",
         "test_standins", "test_python_tools", "test_figures", "test_chart_data", "test_deadline",
         "test_report_browser", "test_doctor", "test_hostile_shim", "test_all_system_calls", "test_injected_faults", "test_cgroups",
-        "test_systemd_scopes", "test_soak", "test_vm", "test_bench", "test_mcp_client", "test_openapi_tools", "test_daemon_chaos", "test_daemon_load",
+        "test_systemd_scopes", "test_soak", "test_vm", "test_bench", "test_mcp_client", "test_openapi_tools", "test_typescript", "test_daemon_chaos", "test_daemon_load",
         "test_malformed_http", "test_slurm", "test_flaky_retry", "test_inputs_by_name"}
 
 SLOW = slow.listed()

@@ -9,7 +9,7 @@ TOP = daemons.SOURCE.parent
 TEXT = (TOP / "ARCHITECTURE.md").read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", TEXT, flags=re.S))
 FOLDERS = [path for path in (*daemons.SOURCE.rglob("*"), TOP / "tests", TOP / "scripts") if path.is_dir()]
-NAME = r"[\w-]+\.(?:c|h|py|def|in|json|html|css|md|5|1|7|8)(?:\.in)?"
+NAME = r"[\w-]+\.(?:c|h|py|ts|def|in|json|html|css|md|5|1|7|8)(?:\.in)?"
 
 
 def files_named(name):

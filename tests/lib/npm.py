@@ -7,8 +7,8 @@ import cells
 
 
 def installed(source, name):
-    """A directory below the build directory with the packages that source/package-lock.json lists and the other files of
-    `source`. Skips the test where they cannot be had."""
+    """A directory below the build directory with the packages that source/package-lock.json lists and the other files and
+    folders of `source`. Skips the test where they cannot be had."""
     cells.need_program("node")
     cells.need_program("npm")
     directory, lock = cells.BUILD / name, (source / "package-lock.json").read_text()
@@ -24,6 +24,9 @@ def installed(source, name):
             cells.skip(f"npm cannot install {name}: {npm.stderr[-400:]}")
         done.write_text(lock)
     for file in source.iterdir():
-        if not file.name.startswith("package"):
+        if file.is_dir() and file.name != "node_modules":
+            shutil.rmtree(directory / file.name, ignore_errors=True)
+            shutil.copytree(file, directory / file.name)
+        elif file.is_file() and file.name != "package-lock.json":
             shutil.copy(file, directory)
     return directory
