@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/run_code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** run code in SandboxFusion's form; off unless hotcelld.conf names a policy for it */
+        post: operations["postRunCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs": {
         parameters: {
             query?: never;
@@ -117,6 +134,33 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: {
+                /** @description name of the policy of its programs; only initialize looks at it. Default: the tenant's policy */
+                policy?: string;
+            };
+            header?: {
+                /** @description ID of the session of MCP, which the answer to initialize has in the same header */
+                "Mcp-Session-Id"?: string;
+                /** @description version of the protocol */
+                "MCP-Protocol-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** read messages that are about no request, or, with Last-Event-ID, those after an event */
+        get: operations["readMcpMessages"];
+        put?: never;
+        /** send a message of the Model Context Protocol */
+        post: operations["sendMcpMessage"];
+        /** end the session of MCP, with its programs and sessions */
+        delete: operations["endMcpSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -826,11 +870,15 @@ export interface components {
         Input: {
             /** @description the file's name, whose ending says how it is read, unless the member of inputs is called NAME:raw; without it the variable's name */
             file?: string;
+            /** @description a relative path in the working directory, at which the program finds a copy; without it the file's name; for jobs, and for sessions as they begin */
+            place?: string;
             text?: string;
             data?: string;
             /** @description of a finished upload, which has the content; for jobs, and for sessions as they begin */
             upload?: components["schemas"]["JobId"];
-        } & (unknown | unknown | unknown);
+            /** @description of a file that is in the session's working directory already; for runs of a session */
+            path?: string;
+        } & (unknown | unknown | unknown | unknown);
         /** @description the program's standard input, at most limits.stdin bytes */
         Stdin: string | {
             data: string;
@@ -856,7 +904,7 @@ export interface components {
             limits?: components["schemas"]["Limits"];
             persist_code?: boolean;
             /** @enum {string} */
-            interface?: "cli" | "python" | "http" | "mcp";
+            interface?: "cli" | "python" | "http" | "mcp" | "charts" | "scripts" | "runpython" | "runner";
             labels?: {
                 [key: string]: string;
             };
@@ -1532,6 +1580,41 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description null stands for an absent member; members that are not here are ignored */
+        FusionRequest: {
+            code: string;
+            language?: string | null;
+            stdin?: string | null;
+            /** @description seconds */
+            run_timeout?: number | null;
+            compile_timeout?: number | null;
+            /** @description -1: the policy's */
+            memory_limit_MB?: number | null;
+            args?: string[] | null;
+            /** @description relative paths in the working directory, and base64 */
+            files?: {
+                [key: string]: string | null;
+            } | null;
+            fetch_files?: string[] | null;
+        };
+        FusionAnswer: {
+            /** @enum {unknown} */
+            status: "Success" | "Failed" | "SandboxError";
+            message: string;
+            compile_result: null;
+            run_result: null | {
+                /** @enum {unknown} */
+                status: "Finished" | "Error" | "TimeLimitExceeded";
+                execution_time: number;
+                return_code: number | null;
+                stdout: string;
+                stderr: string;
+            };
+            executor_pod_name: null;
+            files: {
+                [key: string]: string;
+            };
+        };
         Problem: {
             type: string;
             title: string;
@@ -1604,7 +1687,7 @@ export interface components {
              * @description in whose words hints are printed
              * @enum {string}
              */
-            interface?: "cli" | "python" | "http" | "mcp";
+            interface?: "cli" | "python" | "http" | "mcp" | "charts" | "scripts" | "runpython" | "runner";
             tools?: components["schemas"]["Tools"];
         };
         Run: {
@@ -1623,6 +1706,7 @@ export interface components {
             env?: components["schemas"]["Env"];
             /** @description the client answers input(), see the event input_request; not with stdin */
             interactive?: boolean;
+            workdir?: string;
             persist_code?: boolean;
             return?: string[];
         } & (unknown | unknown);
@@ -1651,8 +1735,14 @@ export interface components {
             /** @description the content, or */
             text?: string;
             data?: string;
-            /** @description 0: a new file, in the place of an older one; else its size: a part that goes behind it */
+            /** @description 0: a new file, in the place of an older one; else where this part begins: behind the parts that came before, or, of a file that does not come in parts, at its end */
             offset?: number;
+            /** @description further parts follow: the file gets its name with the part that is without this */
+            more?: boolean;
+            /** @description with the first part: bytes of the whole file, so that its size is checked before it comes */
+            total?: number;
+            /** @description no further part comes; nothing of them stays */
+            abandon?: boolean;
         };
         ReadFileRequest: {
             /** @description below the session's working directory, /output */
@@ -1920,6 +2010,139 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    postRunCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FusionRequest"];
+            };
+        };
+        responses: {
+            /** @description the verdict */
+            200: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FusionAnswer"];
+                };
+            };
+            /** @description not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is known by these credentials */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the tenant may not use the policy */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description hotcelld.conf names no policy for such requests */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than bodies may be */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is no JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such request: the detail has line, column and what was expected */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many requests of one origin without a tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the head is larger than heads may be */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the daemon has failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the daemon takes no more for the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not run for now, or the outcome is not known: send it again */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listJobs: {
         parameters: {
             query?: {
@@ -2520,6 +2743,290 @@ export interface operations {
             };
             400: components["responses"]["Malformed"];
             413: components["responses"]["NoBody"];
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    readMcpMessages: {
+        parameters: {
+            query?: {
+                /** @description name of the policy of its programs; only initialize looks at it. Default: the tenant's policy */
+                policy?: string;
+            };
+            header?: {
+                /** @description ID of the session of MCP, which the answer to initialize has in the same header */
+                "Mcp-Session-Id"?: string;
+                /** @description version of the protocol */
+                "MCP-Protocol-Version"?: string;
+                /** @description ID of the last event that the client has got */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the messages */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description the header Mcp-Session-Id is missing, the version of the protocol is not spoken here, or the request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the caller is no tenant, or the page of a web site that mcp.origins does not name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session of MCP any more, or mcp.sessions is 0: the daemon does not speak MCP */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the header Accept does not have text/event-stream */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description a quota is used up */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    sendMcpMessage: {
+        parameters: {
+            query?: {
+                /** @description name of the policy of its programs; only initialize looks at it. Default: the tenant's policy */
+                policy?: string;
+            };
+            header?: {
+                /** @description ID of the session of MCP, which the answer to initialize has in the same header */
+                "Mcp-Session-Id"?: string;
+                /** @description version of the protocol */
+                "MCP-Protocol-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description the answer to a request, or a stream that ends with it; to initialize with the header Mcp-Session-Id */
+            200: {
+                headers: {
+                    /** @description ID of a new session of MCP */
+                    "Mcp-Session-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                    "text/event-stream": string;
+                };
+            };
+            /** @description a notification or a response was taken */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the message is none, or a header is missing or wrong */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the caller is no tenant, or the page of a web site that mcp.origins does not name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session of MCP any more, or mcp.sessions is 0: the daemon does not speak MCP */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the request was cancelled, or its session of MCP ended, before the answer was there */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body has more than http.body */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is no application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a quota is used up */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+            /** @description the daemon takes no more at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endMcpSession: {
+        parameters: {
+            query?: {
+                /** @description name of the policy of its programs; only initialize looks at it. Default: the tenant's policy */
+                policy?: string;
+            };
+            header?: {
+                /** @description ID of the session of MCP, which the answer to initialize has in the same header */
+                "Mcp-Session-Id"?: string;
+                /** @description version of the protocol */
+                "MCP-Protocol-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description it has ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the header Mcp-Session-Id is missing, the version of the protocol is not spoken here, or the request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the caller is no tenant, or the page of a web site that mcp.origins does not name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session of MCP any more, or mcp.sessions is 0: the daemon does not speak MCP */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description a quota is used up */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             431: components["responses"]["HeadTooLarge"];
         };
     };
@@ -3624,7 +4131,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description the file is there as a whole */
+            /** @description the file is there as a whole, or, with more, the part has been taken */
             200: {
                 headers: {
                     [name: string]: unknown;
