@@ -56,6 +56,8 @@ static const struct hc_call_set *set_of(const struct hc_learned *l, const char *
 {
     for (size_t i = 0; i < hc_call_sets_count; i++) {
         const struct hc_call_set *set = &hc_call_sets[i];
+        if (set->when == HC_WITH_COMMANDS && !hc_policy_has_commands(l->policy))
+            continue; /* nothing that is learnt makes a program of a tree allowed */
         if ((set->when != HC_IN_FIRST || !l->begun) && hc_calls_have(set->calls, name) &&
             hc_syscalls_in_set(l->policy->rules, set, name))
             return set;
