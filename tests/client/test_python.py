@@ -569,3 +569,18 @@ def test_outlive_is_not_for_a_daemon(in_scratch):
 def test_a_wrong_argument_names_the_near_one(call, near):
     with pytest.raises(TypeError, match=f"did you mean '{near}'"):
         call()
+
+
+def test_what_was_changed_in_a_copy_is_there_without_an_output_directory(tmp_path):
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "kept").write_text("before")
+    result = hotcell.run(f"open('{work}/kept', 'w').write('after')", dirs=[{"host": work, "mode": "cow"}], binary=cells.HOTCELL)
+    assert result.output_dir is not None and (work / "kept").read_text() == "before", result
+    for directory in (result.output_dir, result.save(tmp_path / "saved")):
+        shown = cells.hotcell("workspace", "diff", directory)
+        assert shown.returncode == 0 and "M kept (6 -> 5 bytes)" in shown.stdout, shown
+    result.save(tmp_path / "saved")  # once more, over what is there
+    assert cells.hotcell("workspace", "commit", tmp_path / "saved").returncode == 0
+    assert (work / "kept").read_text() == "after"
+    result.close()

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
@@ -233,8 +234,8 @@ class Result:
         self.close()
 
     def save(self, directory: "os.PathLike[str] | str") -> Path:
-        """Copy figures, files, the saved program and manifest.json into `directory`, which is made if needed; files of the
-        same name are replaced. Returns its absolute path. InputError: it cannot be written; TamperedError: a file is no
+        """Copy figures, files, the saved program, what was changed in copies of directories (for `hotcell workspace`) and
+        manifest.json into `directory`, which is made if needed; files of the same name are replaced. Returns its absolute path. InputError: it cannot be written; TamperedError: a file is no
         longer what the launcher recorded."""
         from . import place
         place.make_ready(directory)
@@ -244,6 +245,9 @@ class Result:
         code = self.manifest.get("code_path")
         for name in () if code is None or self.output_dir is None else (code, code[:-3] + ".json"):
             place.write(target, os.fsencode(name), (self.output_dir / name).read_bytes(), 0o600)
+        for name in () if self.output_dir is None else folders_of_changes(self.manifest):
+            shutil.rmtree(target / name, ignore_errors=True)
+            shutil.copytree(self.output_dir / name, target / name, symlinks=True)
         place.write(target, b"manifest.json", self._manifest_text(), 0o600)
         return target
 
@@ -361,7 +365,13 @@ def hold(result: Any, temporary: Optional[Temporary]) -> Any:
 
 def has_results(manifest: Mapping[str, Any]) -> bool:
     """Whether the job left anything besides its manifest."""
-    return bool(manifest["figures"] or manifest["files"] or manifest.get("code_path"))
+    return bool(manifest["figures"] or manifest["files"] or manifest.get("code_path") or folders_of_changes(manifest))
+
+
+def folders_of_changes(manifest: Mapping[str, Any]) -> List[str]:
+    """Names of the directories of the results that hold what the job changed in copies of directories ("cow")."""
+    found = {str((entry.get("changes") or {}).get("directory") or "").partition("/")[0] for entry in manifest.get("dirs") or ()}
+    return sorted(name for name in found if name.startswith("changes-"))
 
 
 def check_from_json(raw: Mapping[str, Any]) -> Check:
