@@ -571,7 +571,8 @@ def test_a_wrong_argument_names_the_near_one(call, near):
         call()
 
 
-def test_what_was_changed_in_a_copy_is_there_without_an_output_directory(tmp_path):
+def test_what_was_changed_in_a_copy_is_there_without_an_output_directory():
+    tmp_path = cells.new_directory(cells.caller())
     work = tmp_path / "work"
     work.mkdir()
     (work / "kept").write_text("before")
