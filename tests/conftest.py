@@ -37,7 +37,7 @@ BOTH_USERS = {"test_inside", "test_past_attacks"}
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
 # --machine-all" is for all, as both.
 MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile_programs": "root ordinary",
-           "test_layer_matrix": "root", "test_host_memory": "root", "test_inside": "ordinary",
+           "test_command_limits": "root ordinary", "test_layer_matrix": "root", "test_host_memory": "root", "test_inside": "ordinary",
            "test_systemd_scopes": "systemd-root systemd-ordinary", "test_systemd_units": "systemd-root",
            "test_slurm_cgroups": "root"}
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
