@@ -219,6 +219,31 @@ def test_commands_and_programs_of_a_session_share_their_files(user):
         assert session.run("x").value == "made\n"
 
 
+# Processes that outlive the program, each of which holds the writing end of a pipe: many that wait; some that are another process each time that one looks, and then wait.
+LEFT = {
+    "many": "import subprocess\nsubprocess.run(['sh', '-c', 'i=0; while [ $i -lt 300 ]; do sleep 99 & i=$((i + 1)); done'], pass_fds=[held])\nos._exit(0)",
+    "restless": "for _ in range(4):\n if os.fork() == 0: break\nelse: os._exit(0)\n"
+                "end = time.monotonic() + 0.4\nwhile time.monotonic() < end:\n if os.fork(): os._exit(0)\nsignal.pause()",
+}
+HELD = "import os, signal, time\nos.mkfifo('/tmp/held')\nreader = os.open('/tmp/held', os.O_RDONLY | os.O_NONBLOCK)\nheld = os.open('/tmp/held', os.O_WRONLY)\n"
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_no_process_that_a_run_of_a_session_left_outlives_the_run(kind, user):
+    watched = cells.watched([], "shell", user)
+    with session_client.Session(*watched, "--pids", "400", "--memory", "1G", tree="shell", policy="shell", user=user) as session:
+        assert session.run("x = 1").status == "ok"
+        left = session.run(f"{HELD}if os.fork() == 0:\n " + LEFT[kind].replace("\n", "\n ") + "\nos.wait()\nos.close(held)")
+        assert left.status == "ok", left
+        if left.state == "lost":  # some could not be caught: the cell has ended, and they with it
+            assert "they were killed with the cell" in left.manifest["warnings"][0], left
+            assert session.answer()["reason"] == "lost"
+            return
+        assert left.state == "kept", left
+        read = session.run("os.read(reader, 1) == b''")
+        assert read.value is True, read  # nobody has the other end
+
+
 def test_a_session_that_a_command_kills_whole_says_so():
     with session_client.Session(*cells.watched([], "shell", cells.caller()), tree="shell", policy="shell") as session:
         assert session.run("x = 1").status == "ok"
