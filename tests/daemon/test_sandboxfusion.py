@@ -2,6 +2,7 @@
 
 import base64
 import json
+import select
 import threading
 
 import pytest
@@ -90,6 +91,31 @@ def test_a_dialect_can_have_nothing_that_a_job_cannot_have(daemon):
     assert said["status"] == "SandboxError" and "limits.memory" in said["message"], said
     said = ask(daemon, "import socket; socket.socket()")
     assert said["status"] == "Failed" and "socket" in said["run_result"]["stderr"] + said["message"], said
+
+
+@pytest.mark.parametrize("wanted, words", [(["x"] * 257, "fetch_files: more than 256"), (["x" * 1025], "a path of more than 1024 bytes")])
+def test_what_a_request_wants_back_is_bounded(daemon, wanted, words):
+    refused = ask(daemon, "1", fetch_files=wanted)
+    assert refused["status"] == "SandboxError" and words in refused["message"], refused
+    assert ask(daemon, "open('x', 'w').write('y')", fetch_files=["x"] * 256)["files"] == {"x": "eQ=="}
+
+
+def test_answers_that_nobody_reads_take_no_more_memory_than_other_answers(daemons_user):
+    folder = cells.new_directory(daemons_user)
+    (folder / "judge.json").write_text(json.dumps({"extends": "default", "tree": "base"}))
+    large = "with open('large', 'wb') as f: f.write(bytes(5 << 20))"
+    body = json.dumps({"code": large, "fetch_files": ["large"]}).encode()
+    with daemons.Daemon(daemons_user, base=False, env={"HOTCELL_POLICIES": str(folder)},
+                        config={"sandboxfusion": {"policy": "judge"}, "http": {"body": "8M", "bodies": "12M"}}) as d:
+        deaf = d.connect()
+        deaf.request("POST", "/run_code", body, {"Content-Type": "application/json"})
+        select.select([deaf.sock], [], [], cells.PATIENCE)  # the answer has begun, and nobody reads it
+        second = d.request("POST", "/run_code", body, {"Content-Type": "application/json"})
+        assert second.status == 504 and "earlier answers" in second.json["detail"], second
+        assert len(json.loads(deaf.getresponse().read())["files"]["large"]) == -(-(5 << 20) // 3) * 4
+        deaf.close()
+        again = d.request("POST", "/run_code", body, {"Content-Type": "application/json"})
+        assert again.status == 200 and again.json["files"]["large"], again.status
 
 
 def test_it_is_off_unless_the_configuration_says_otherwise(user):
