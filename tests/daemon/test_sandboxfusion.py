@@ -65,6 +65,15 @@ def test_files_go_in_by_their_paths_and_come_back(daemon):
     assert said["files"] == {"out/a.bin": base64.b64encode(bytes(range(3))).decode()}
 
 
+@pytest.mark.parametrize("files", [{"a": "one", "a/b": "two"}, {"manifest.json": "x"}, {"figures/1.png": "x"}, {"large": "x" * (20 << 20)}])
+def test_code_does_not_run_without_a_file_that_it_was_given(daemon, files):
+    said = ask(daemon, "print(1)", files={path: encoded(text) for path, text in files.items()})
+    assert said["status"] == "SandboxError" and said["run_result"] is None and f"'{list(files)[-1]}' cannot be a file there" in said["message"], said
+    spec = {"policy": "judge", "code": "1", "inputs": {f"_{number}:raw": {"place": path, "text": text} for number, (path, text) in enumerate(files.items())}}
+    done = daemon.post(spec)
+    assert done.status == 422 and "cannot be a file there" in done.json["detail"], done
+
+
 def test_languages_that_are_commands(daemon):
     said = ask(daemon, "echo $((6 * 7)) $1; exit 2", language="bash", args=["x"])
     assert (said["status"], said["run_result"]["return_code"], said["run_result"]["stdout"]) == ("Failed", 2, "42 x\n"), said
