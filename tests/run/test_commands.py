@@ -244,6 +244,20 @@ def test_no_process_that_a_run_of_a_session_left_outlives_the_run(kind, user):
         assert read.value is True, read  # nobody has the other end
 
 
+def test_processes_without_a_parent_spend_the_time_of_their_run(user):
+    watched = cells.watched([], "shell", user)
+    # Each link of the chain is an orphan, and is replaced after a moment.
+    chain = "import os, time\nif os.fork() == 0:\n end = time.monotonic() + {0}\n while time.monotonic() < end:\n  moment = time.monotonic() + 0.03\n" \
+            "  while time.monotonic() < moment: pass\n  if os.fork(): os._exit(0)\n os._exit(0)\ntime.sleep({0})"
+    with session_client.Session(*watched, "--timeout", "30s", tree="shell", policy="shell", user=user) as session:
+        idle = session.run("x = 1")
+        assert idle.manifest["usage"]["cpu_user"] < 0.5, idle
+        busy = session.run(chain.format(3))
+        assert busy.status == "ok" and busy.manifest["usage"]["cpu_user"] > 0.2, busy.manifest["usage"]
+        assert session.run("x").manifest["usage"]["cpu_user"] < 0.2
+        assert session.run(chain.format(20), limits={"cpu": "1s"}).status == "cpu"
+
+
 def test_a_session_that_a_command_kills_whole_says_so():
     with session_client.Session(*cells.watched([], "shell", cells.caller()), tree="shell", policy="shell") as session:
         assert session.run("x = 1").status == "ok"

@@ -134,6 +134,10 @@ int64_t hc_loop_sample(struct hc_supervisor *s)
         sample(s->run_pid, s->run_pidfd, NULL, &now);
         now.memory += memory_of_copies(s, now.memory, all.memory);
         now.tasks = all.tasks;
+        if (s->policy->processes == HC_PROCESSES_FORK) { /* a process that lost its parent is below no run */
+            now.cpu_user_us = all.cpu_user_us;
+            now.cpu_system_us = all.cpu_system_us;
+        }
         now.hidden |= all.hidden;
     }
     add_kernel(s, &now);
