@@ -258,6 +258,15 @@ def test_processes_without_a_parent_spend_the_time_of_their_run(user):
         assert session.run(chain.format(20), limits={"cpu": "1s"}).status == "cpu"
 
 
+def test_memory_of_processes_without_a_parent_is_in_the_peak_of_their_run(user):
+    watched = cells.watched([], "shell", user)
+    hold = "import os, time\nready, told = os.pipe()\nif os.fork() == 0:\n if os.fork(): os._exit(0)\n x = bytearray(b'1') * (90 << 20)\n" \
+           " os.write(told, b'1')\n time.sleep(99)\nos.read(ready, 1)\ntime.sleep(1)"
+    with session_client.Session(*watched, tree="shell", policy="shell", user=user) as session:
+        held = session.run(hold)
+        assert held.status == "ok" and held.manifest["usage"]["memory_peak"] > 80 << 20, held.manifest["usage"]
+
+
 def test_a_session_that_a_command_kills_whole_says_so():
     with session_client.Session(*cells.watched([], "shell", cells.caller()), tree="shell", policy="shell") as session:
         assert session.run("x = 1").status == "ok"
