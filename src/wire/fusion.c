@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define MOST_FILES 63   /* most files of a request; a job has 64 inputs, of which one may be its own */
+#define MOST_FETCH 256  /* most files that a request may want back */
+#define MOST_PATH  1024 /* most bytes of the path of such a file */
 #define MOST_MB    1e12 /* most megabytes that a request may name */
 #define TEST_FILE  "test_main.py"
 
@@ -130,6 +132,21 @@ static int check_strings(const struct request *r, const cJSON *list, struct hc_e
     return 0;
 }
 
+/* The list is kept, and each file of it looked for, by the process that serves all clients. */
+static int check_fetch(const struct request *r, struct hc_error *err)
+{
+    const cJSON *path;
+    if (cJSON_GetArraySize(r->fetch) > MOST_FETCH)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "fetch_files: more than %d", MOST_FETCH);
+    cJSON_ArrayForEach(path, r->fetch)
+    {
+        if (strlen(path->valuestring) > MOST_PATH)
+            return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "fetch_files: a path of more than %d bytes",
+                              MOST_PATH);
+    }
+    return 0;
+}
+
 static int read_request(struct request *r, struct hc_error *err)
 {
     if (!cJSON_IsObject(r->json.root))
@@ -149,7 +166,7 @@ static int read_request(struct request *r, struct hc_error *err)
     if (check_strings(r, r->args, err) < 0 || check_strings(r, r->fetch, err) < 0 ||
         take_language(r, err) < 0)
         return -1;
-    return check_files(r, err);
+    return check_fetch(r, err) < 0 ? -1 : check_files(r, err);
 }
 
 /* ---- its spec ---- */

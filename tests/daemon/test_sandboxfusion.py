@@ -2,6 +2,7 @@
 
 import base64
 import json
+import select
 import threading
 
 import pytest
@@ -64,6 +65,15 @@ def test_files_go_in_by_their_paths_and_come_back(daemon):
     assert said["files"] == {"out/a.bin": base64.b64encode(bytes(range(3))).decode()}
 
 
+@pytest.mark.parametrize("files", [{"a": "one", "a/b": "two"}, {"manifest.json": "x"}, {"figures/1.png": "x"}, {"large": "x" * (20 << 20)}])
+def test_code_does_not_run_without_a_file_that_it_was_given(daemon, files):
+    said = ask(daemon, "print(1)", files={path: encoded(text) for path, text in files.items()})
+    assert said["status"] == "SandboxError" and said["run_result"] is None and f"'{list(files)[-1]}' cannot be a file there" in said["message"], said
+    spec = {"policy": "judge", "code": "1", "inputs": {f"_{number}:raw": {"place": path, "text": text} for number, (path, text) in enumerate(files.items())}}
+    done = daemon.post(spec)
+    assert done.status == 422 and "cannot be a file there" in done.json["detail"], done
+
+
 def test_languages_that_are_commands(daemon):
     said = ask(daemon, "echo $((6 * 7)) $1; exit 2", language="bash", args=["x"])
     assert (said["status"], said["run_result"]["return_code"], said["run_result"]["stdout"]) == ("Failed", 2, "42 x\n"), said
@@ -90,6 +100,31 @@ def test_a_dialect_can_have_nothing_that_a_job_cannot_have(daemon):
     assert said["status"] == "SandboxError" and "limits.memory" in said["message"], said
     said = ask(daemon, "import socket; socket.socket()")
     assert said["status"] == "Failed" and "socket" in said["run_result"]["stderr"] + said["message"], said
+
+
+@pytest.mark.parametrize("wanted, words", [(["x"] * 257, "fetch_files: more than 256"), (["x" * 1025], "a path of more than 1024 bytes")])
+def test_what_a_request_wants_back_is_bounded(daemon, wanted, words):
+    refused = ask(daemon, "1", fetch_files=wanted)
+    assert refused["status"] == "SandboxError" and words in refused["message"], refused
+    assert ask(daemon, "open('x', 'w').write('y')", fetch_files=["x"] * 256)["files"] == {"x": "eQ=="}
+
+
+def test_answers_that_nobody_reads_take_no_more_memory_than_other_answers(daemons_user):
+    folder = cells.new_directory(daemons_user)
+    (folder / "judge.json").write_text(json.dumps({"extends": "default", "tree": "base"}))
+    large = "with open('large', 'wb') as f: f.write(bytes(5 << 20))"
+    body = json.dumps({"code": large, "fetch_files": ["large"]}).encode()
+    with daemons.Daemon(daemons_user, base=False, env={"HOTCELL_POLICIES": str(folder)},
+                        config={"sandboxfusion": {"policy": "judge"}, "http": {"body": "8M", "bodies": "12M"}}) as d:
+        deaf = d.connect()
+        deaf.request("POST", "/run_code", body, {"Content-Type": "application/json"})
+        select.select([deaf.sock], [], [], cells.PATIENCE)  # the answer has begun, and nobody reads it
+        second = d.request("POST", "/run_code", body, {"Content-Type": "application/json"})
+        assert second.status == 504 and "earlier answers" in second.json["detail"], second
+        assert len(json.loads(deaf.getresponse().read())["files"]["large"]) == -(-(5 << 20) // 3) * 4
+        deaf.close()
+        again = d.request("POST", "/run_code", body, {"Content-Type": "application/json"})
+        assert again.status == 200 and again.json["files"]["large"], again.status
 
 
 def test_it_is_off_unless_the_configuration_says_otherwise(user):

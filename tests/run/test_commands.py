@@ -217,6 +217,52 @@ def test_a_command_of_a_session_begins_in_the_directory_that_its_run_names(user)
                             ({"command": ["pwd"], "workdir": "tmp"}, "expected an absolute path in the cell, got 'tmp'")):
             session.ask({"run": spec})
             assert words in session.answer()["message"]
+# Processes that outlive the program, each of which holds the writing end of a pipe: many that wait; some that are another process each time that one looks, and then wait.
+LEFT = {
+    "many": "import subprocess\nsubprocess.run(['sh', '-c', 'i=0; while [ $i -lt 300 ]; do sleep 99 & i=$((i + 1)); done'], pass_fds=[held])\nos._exit(0)",
+    "restless": "for _ in range(4):\n if os.fork() == 0: break\nelse: os._exit(0)\n"
+                "end = time.monotonic() + 0.4\nwhile time.monotonic() < end:\n if os.fork(): os._exit(0)\nsignal.pause()",
+}
+HELD = "import os, signal, time\nos.mkfifo('/tmp/held')\nreader = os.open('/tmp/held', os.O_RDONLY | os.O_NONBLOCK)\nheld = os.open('/tmp/held', os.O_WRONLY)\n"
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_no_process_that_a_run_of_a_session_left_outlives_the_run(kind, user):
+    watched = cells.watched([], "shell", user)
+    with session_client.Session(*watched, "--pids", "400", "--memory", "1G", tree="shell", policy="shell", user=user) as session:
+        assert session.run("x = 1").status == "ok"
+        left = session.run(f"{HELD}if os.fork() == 0:\n " + LEFT[kind].replace("\n", "\n ") + "\nos.wait()\nos.close(held)")
+        assert left.status == "ok", left
+        if left.state == "lost":  # some could not be caught: the cell has ended, and they with it
+            assert "they were killed with the cell" in left.manifest["warnings"][0], left
+            assert session.answer()["reason"] == "lost"
+            return
+        assert left.state == "kept", left
+        read = session.run("os.read(reader, 1) == b''")
+        assert read.value is True, read  # nobody has the other end
+
+
+def test_processes_without_a_parent_spend_the_time_of_their_run(user):
+    watched = cells.watched([], "shell", user)
+    # Each link of the chain is an orphan, and is replaced after a moment.
+    chain = "import os, time\nif os.fork() == 0:\n end = time.monotonic() + {0}\n while time.monotonic() < end:\n  moment = time.monotonic() + 0.03\n" \
+            "  while time.monotonic() < moment: pass\n  if os.fork(): os._exit(0)\n os._exit(0)\ntime.sleep({0})"
+    with session_client.Session(*watched, "--timeout", "30s", tree="shell", policy="shell", user=user) as session:
+        idle = session.run("x = 1")
+        assert idle.manifest["usage"]["cpu_user"] < 0.5, idle
+        busy = session.run(chain.format(3))
+        assert busy.status == "ok" and busy.manifest["usage"]["cpu_user"] > 0.2, busy.manifest["usage"]
+        assert session.run("x").manifest["usage"]["cpu_user"] < 0.2
+        assert session.run(chain.format(20), limits={"cpu": "1s"}).status == "cpu"
+
+
+def test_memory_of_processes_without_a_parent_is_in_the_peak_of_their_run(user):
+    watched = cells.watched([], "shell", user)
+    hold = "import os, time\nready, told = os.pipe()\nif os.fork() == 0:\n if os.fork(): os._exit(0)\n x = bytearray(b'1') * (90 << 20)\n" \
+           " os.write(told, b'1')\n time.sleep(99)\nos.read(ready, 1)\ntime.sleep(1)"
+    with session_client.Session(*watched, tree="shell", policy="shell", user=user) as session:
+        held = session.run(hold)
+        assert held.status == "ok" and held.manifest["usage"]["memory_peak"] > 80 << 20, held.manifest["usage"]
 
 
 def test_a_session_that_a_command_kills_whole_says_so():

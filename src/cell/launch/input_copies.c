@@ -106,15 +106,14 @@ static int open_parent(const struct hc_launch *l, const char *path, const char *
     return hc_take(&dir);
 }
 
-/* Copy one input. If there is no room for the copy, or its name is taken, the program has the input only
- * below /input. */
+/* Copy one input. 1: there is no room for the copy, or its name is taken. */
 static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *place, int64_t *room,
                       struct hc_error *err)
 {
     struct stat st;
     char path[40];
     if (fstat(s->fd, &st) < 0 || st.st_size > *room)
-        return 0;
+        return 1;
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
     hc_autofd from = hc_open_quietly(AT_FDCWD, path, 0);
     if (from < 0)
@@ -123,28 +122,44 @@ static int copy_input(struct hc_launch *l, const struct hc_source *s, const char
     hc_autofd dir = open_parent(l, place, &last);
     hc_autofd to = dir < 0 ? -1 : hc_launch_create_as_guest(l, dir, last, 0600);
     if (to < 0)
-        return errno == EEXIST || errno == ENOSPC || errno == ENOTDIR ? 0
+        return errno == EEXIST || errno == ENOSPC || errno == ENOTDIR ? 1
                                                                       : hc_fail(err, errno, "make %s", place);
     int rc = copy_bytes(from, to, st.st_size, err);
     if (rc > 0)
-        return unlinkat(dir, last, 0) < 0 ? hc_fail(err, errno, "remove %s", place) : 0;
+        return unlinkat(dir, last, 0) < 0 ? hc_fail(err, errno, "remove %s", place) : 1;
     if (rc < 0 || hc_input_copies_add(&l->copies, place, to, st.st_mtim, err) < 0)
         return -1;
     *room -= st.st_size;
     return 0;
 }
 
+/* Put one input into the working directory. Without a place of its own that is a convenience: if it cannot
+ * be, the program has it below /input. Whoever gives a place relies on it. */
+static int place_input(struct hc_launch *l, size_t i, int64_t *room, struct hc_error *err)
+{
+    const struct hc_policy *policy = l->run->policy;
+    const char *given = l->run->job->inputs[i].place, *place = given ? given : l->m->inputs[i].file;
+    const bool has_room = policy->output_mode == HC_OUTPUT_CAPPED;
+    if (l->run->job->inputs[i].format == HC_INPUT_VALUE)
+        return 0; /* it is a variable alone, and no file */
+    int rc = has_room && is_free(place, policy) ? copy_input(l, &l->plan.inputs[i], place, room, err) : 1;
+    if (rc <= 0 || !given)
+        return rc < 0 ? -1 : 0;
+    return hc_fail_as(
+        err, HC_EXIT_DATA, 0,
+        "'%.80s' cannot be a file there: it is a name of hotcell's own, another input has it or a part "
+        "of it, or the inputs together are too large for /output (limits.output, limits.memory)",
+        place);
+}
+
 int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
     int64_t room = room_for_copies(&policy->limits);
-    if (policy->output_mode != HC_OUTPUT_CAPPED || l->run->job->check_only)
+    if (l->run->job->check_only)
         return 0;
     for (size_t i = 0; i < l->plan.input_count; i++) {
-        const struct hc_input *in = &l->run->job->inputs[i];
-        const char *place = in->place ? in->place : l->m->inputs[i].file;
-        bool is_file = in->format != HC_INPUT_VALUE; /* else it is a variable alone */
-        if (is_file && is_free(place, policy) && copy_input(l, &l->plan.inputs[i], place, &room, err) < 0)
+        if (place_input(l, i, &room, err) < 0)
             return hc_ctx(err, "input '%s': put it into the working directory", l->m->inputs[i].name);
     }
     return 0;

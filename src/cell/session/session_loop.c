@@ -4,6 +4,7 @@
 #include "base/kernel.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "cell/supervise/control.h"
 #include "cell/supervise/output_pipe.h"
 #include "cell/supervise/watch.h"
 
@@ -19,7 +20,10 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-#define HC_SWEEP HC_OTHERS /* most processes that a sweep lists */
+#define SWEEP_MS 3000 /* longest time for killing the processes that a run has left */
+#define SWEEP_CLEAN                                                                                          \
+    2 /* listings with no such process that show that none is left: one may miss one whose parent ends */
+#define SWEEP_BATCH 64 /* most processes that are killed after one listing */
 
 /* ---- processes of the session ---- */
 
@@ -165,13 +169,13 @@ void hc_session_activate(struct hc_session *s)
     s->loop.interpreter = s->active.pidfd < 0 ? -1 : fcntl(s->active.pidfd, F_DUPFD_CLOEXEC, 0);
 }
 
-static void add_process(const struct hc_process *p, pid_t *out, size_t *count)
+static void add_process(const struct hc_process *p, const struct hc_process **out, size_t *count)
 {
     if (p->pid)
-        out[(*count)++] = p->pid;
+        out[(*count)++] = p;
 }
 
-size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES])
+static size_t own_processes(const struct hc_session *s, const struct hc_process *out[HC_SESSION_PROCESSES])
 {
     size_t count = 0;
     add_process(&s->active, out, &count);
@@ -186,6 +190,15 @@ size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PRO
     return count;
 }
 
+size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES])
+{
+    const struct hc_process *own[HC_SESSION_PROCESSES];
+    size_t count = own_processes(s, own);
+    for (size_t i = 0; i < count; i++)
+        out[i] = own[i]->pid;
+    return count;
+}
+
 bool hc_session_knows(const struct hc_session *s, pid_t pid)
 {
     pid_t own[HC_SESSION_PROCESSES];
@@ -196,21 +209,104 @@ bool hc_session_knows(const struct hc_session *s, pid_t pid)
     return false;
 }
 
-/* Kill processes that the session does not know: a program that misused the two forks of a copy may have left
- * some. A pid that is in the list again after its pidfd was opened belongs to the cell. */
-void hc_session_kill_unknown(struct hc_session *s)
+/* ---- what a run has left ---- */
+
+/* Is it one of the session's processes that live? The pid of one that has ended may be another's by now. */
+static bool is_own(const struct hc_session *s, pid_t pid)
 {
-    pid_t before[HC_SWEEP], now[HC_SWEEP];
-    size_t count = hc_watch_below(s->launch.sup.pid, before, HC_SWEEP);
-    for (size_t i = 0; i < count; i++) {
-        if (hc_session_knows(s, before[i]))
+    const struct hc_process *own[HC_SESSION_PROCESSES];
+    size_t count = own_processes(s, own);
+    for (size_t i = 0; i < count; i++)
+        if (own[i]->pid == pid)
+            return !hc_process_ended(own[i]);
+    return false;
+}
+
+/* Open the processes of a listing that are not the session's own, SWEEP_BATCH at most. `*strange`: there was
+ * one, which may have ended meanwhile, after it made another. */
+static size_t open_strangers(const struct hc_session *s, const pid_t *listed, size_t count,
+                             struct hc_process out[SWEEP_BATCH], bool *strange)
+{
+    size_t opened = 0;
+    for (size_t i = 0; i < count && opened < SWEEP_BATCH; i++) {
+        if (is_own(s, listed[i]))
             continue;
-        hc_autofd pidfd = (int)syscall(SYS_pidfd_open, before[i], 0);
-        size_t left = pidfd < 0 ? 0 : hc_watch_below(s->launch.sup.pid, now, HC_SWEEP);
-        for (size_t k = 0; k < left; k++)
-            if (now[k] == before[i])
-                end_and_wait(pidfd);
+        struct hc_process p = {.pid = listed[i], .pidfd = (int)syscall(SYS_pidfd_open, listed[i], 0)};
+        if (p.pidfd >= 0 && hc_process_ended(&p)) { /* its parent, which is stopped, has not heard of it */
+            hc_process_finish(&p);
+            continue;
+        }
+        *strange = true;
+        if (p.pidfd >= 0)
+            out[opened++] = p;
     }
+    return opened;
+}
+
+/* List the cell's processes, and kill those that are not the session's own. A pid that is in the list again
+ * after its pidfd was opened belongs to the cell. Returns whether there was one. */
+static bool kill_listed(const struct hc_session *s)
+{
+    static pid_t listed[HC_WATCH_PROCESSES];
+    struct hc_process found[SWEEP_BATCH];
+    bool strange = false;
+    const pid_t first = s->launch.sup.pid;
+    size_t opened =
+        open_strangers(s, listed, hc_watch_below(first, listed, HC_WATCH_PROCESSES), found, &strange);
+    size_t count = opened ? hc_watch_below(first, listed, HC_WATCH_PROCESSES) : 0;
+    for (size_t i = 0; i < opened; i++)
+        for (size_t k = 0; k < count; k++)
+            if (listed[k] == found[i].pid)
+                hc_process_signal(&found[i], SIGKILL);
+    for (size_t i = 0; i < opened; i++) {
+        struct pollfd ended = {.fd = found[i].pidfd, .events = POLLIN};
+        (void)poll(&ended, 1, SWEEP_MS / SWEEP_BATCH);
+        hc_process_finish(&found[i]);
+    }
+    return strange;
+}
+
+static bool never(const struct hc_session *s)
+{
+    (void)s;
+    return false;
+}
+
+static void kill_cell(struct hc_session *s)
+{
+    struct hc_error ignored;
+    s->launch.sup.run_pid = 0; /* so that hc_loop_kill kills the cell */
+    hc_loop_kill(&s->launch.sup);
+    (void)hc_session_handle(s, never, &ignored);
+}
+
+/* A process that a run has left may have continued one that waits. */
+static void stop_again(const struct hc_session *s)
+{
+    const struct hc_process *own[HC_SESSION_PROCESSES];
+    size_t count = own_processes(s, own);
+    for (size_t i = 0; i < count; i++)
+        (void)hc_process_stop(own[i]);
+}
+
+bool hc_session_kill_unknown(struct hc_session *s)
+{
+    const struct hc_process first = {.pid = s->launch.sup.pid, .pidfd = s->launch.sup.pidfd};
+    const int64_t until_us = hc_now_us() + INT64_C(1000) * SWEEP_MS;
+    int clean = 0;
+    while (!s->loop.dead && clean < SWEEP_CLEAN && hc_now_us() < until_us) {
+        clean = kill_listed(s) ? 0 : clean + 1;
+        hc_control_drop_ends(&s->loop);
+    }
+    if (s->loop.dead)
+        return true;
+    if (clean < SWEEP_CLEAN || hc_process_ended(&first)) {
+        kill_cell(s);
+        return false;
+    }
+    if (s->policy.processes == HC_PROCESSES_FORK)
+        stop_again(s);
+    return true;
 }
 
 /* ---- the loop ---- */

@@ -117,8 +117,10 @@ int hc_session_make_tools(struct hc_session *s, struct hc_error *err);
 void hc_session_begin_tools(struct hc_session *s, struct hc_manifest *m);
 void hc_session_end_tools(struct hc_session *s);
 
-/* Kill all processes below the cell's first process that are not the session's own. */
-void hc_session_kill_unknown(struct hc_session *s);
+/* Kill all processes below the cell's first process that are not the session's own, which wait then: those
+ * that a command left running, or a program that misused the two forks of a copy. False: some could not be
+ * caught, as each makes another before it is killed, so the whole cell was killed. (session_loop.c) */
+bool hc_session_kill_unknown(struct hc_session *s);
 
 /* Give up a copy: it becomes the checker if the session has none and the copy is untouched; else it is
  * killed. */

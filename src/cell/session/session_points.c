@@ -92,7 +92,7 @@ static int copy_state(struct hc_session *s, struct hc_process *out, struct hc_er
     if (made)
         hc_process_retire(s, &s->before.process);
     bool settled = !made || let_wait(s, err) == 0;
-    hc_session_kill_unknown(
+    (void)hc_session_kill_unknown(
         s); /* else processes that misused the forks would run until the end of the next run */
     hc_session_close_pipes(s);
     if (s->loop.dead || sup->end == HC_END_CANCELLED)

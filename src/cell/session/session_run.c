@@ -506,12 +506,18 @@ static int run_placed(struct hc_session *s, const struct hc_job *job, const stru
     hc_session_end_input(s);
     if (!sup->go_us)
         sup->go_us = hc_now_us(); /* the interpreter was ready, though the program did not begin */
-    hc_session_kill_unknown(s);
+    const bool alone = hc_session_kill_unknown(s);
     hc_session_close_pipes(s);
     fill_usage(s, r->m, since_us);
     if (conclude_run(s, job, policy, r->m, s->run_began_ns, err) < 0)
         return -1;
     s->run_began_ns = next_stamp(r->m);
+    if (!alone) {
+        s->died = true;
+        hc_launch_warn(r->m,
+                       "processes that the run left could not be ended one by one, as each makes another: "
+                       "they were killed with the cell, and the session ends");
+    }
     settle_state(s, r);
     return 0;
 }

@@ -326,3 +326,13 @@ void hc_control_read_status(struct hc_loop *l)
     hc_loop_unwatch(l, s->status_fd);
     l->status_open = false;
 }
+
+void hc_control_drop_ends(struct hc_loop *l)
+{
+    struct hc_exit_report next;
+    const struct hc_supervisor *s = l->s;
+    while (l->status_open && s->run_pid &&
+           recv(s->status_fd, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof next &&
+           next.pid != s->run_cell_pid)
+        hc_control_read_status(l);
+}

@@ -10,6 +10,10 @@
 void hc_control_read(struct hc_loop *l);
 void hc_control_read_status(struct hc_loop *l);
 
+/* In a session: drop the reports of other processes than the run's. If they filled the channel, the first
+ * process would end. */
+void hc_control_drop_ends(struct hc_loop *l);
+
 /* Discard all packets that were sent and not read yet. */
 void hc_control_drop(struct hc_loop *l);
 

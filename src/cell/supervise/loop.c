@@ -69,15 +69,17 @@ void hc_loop_kill(struct hc_supervisor *s)
 #define COPIES_SHARE    20     /* measuring the copies takes at most 1/COPIES_SHARE of the time */
 
 /* Bytes that the waiting copies do not share with the run. The sum over all processes counts shared pages
- * several times; only if that sum is above the limit are the pages counted exactly. If that fails, the sum
- * counts. */
+ * several times; only if that sum is above the limit, or a command may have left processes that no copy is,
+ * are the pages counted exactly. If that fails, the sum counts. */
 static int64_t memory_of_copies(struct hc_supervisor *s, int64_t run, int64_t all)
 {
     int64_t begun = hc_now_us();
-    if (all <= s->policy->limits.memory)
+    const bool over = all > s->policy->limits.memory;
+    if (!over && s->policy->processes != HC_PROCESSES_FORK)
         return 0;
-    if (begun < s->copies_due_us)
+    if (begun < s->copies_due_us && (!over || s->copies_over))
         return s->copies_memory;
+    s->copies_over = over;
     int64_t below = hc_watch_memory_below(s->pid);
     s->copies_memory = MAX((below < 0 ? all : below) - run, 0);
     int64_t took = hc_now_us() - begun;
@@ -134,6 +136,10 @@ int64_t hc_loop_sample(struct hc_supervisor *s)
         sample(s->run_pid, s->run_pidfd, NULL, &now);
         now.memory += memory_of_copies(s, now.memory, all.memory);
         now.tasks = all.tasks;
+        if (s->policy->processes == HC_PROCESSES_FORK) { /* a process that lost its parent is below no run */
+            now.cpu_user_us = all.cpu_user_us;
+            now.cpu_system_us = all.cpu_system_us;
+        }
         now.hidden |= all.hidden;
     }
     add_kernel(s, &now);

@@ -96,6 +96,7 @@ struct hc_supervisor {
     int64_t memory_peak, tasks_peak, cpu_user_us, cpu_system_us;
     /* A session without a cgroup: bytes that the waiting copies do not share with the run; earliest time to
      * measure them again (CLOCK_MONOTONIC, us). */
+    bool copies_over; /* the sum was above the limit when copies_memory was measured */
     int64_t copies_memory, copies_due_us;
     /* Without a cgroup, at the last sample: memory in bytes; number of processes and threads. */
     int64_t memory_now, tasks_now;

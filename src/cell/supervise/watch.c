@@ -12,8 +12,6 @@
 #include <sys/param.h>
 #include <sys/statvfs.h>
 
-#define MAX_PROCESSES 4224 /* highest limits.pids, and hotcell's own processes of a cell */
-
 static int64_t status_field(const char *text, const char *key)
 {
     return (int64_t)hc_status_field(text, key, 10, 0);
@@ -176,7 +174,7 @@ static int open_process(pid_t pid)
 void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out)
 {
     *out = (struct hc_sample){0};
-    static pid_t queue[MAX_PROCESSES];
+    static pid_t queue[HC_WATCH_PROCESSES];
     size_t count = 1;
     queue[0] = pid;
     for (size_t i = 0; i < count; i++) {
@@ -187,7 +185,7 @@ void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out)
         }
         add_status(proc, held, out);
         add_cpu(proc, out);
-        out->hidden |= !add_children(proc, queue, &count, MAX_PROCESSES);
+        out->hidden |= !add_children(proc, queue, &count, HC_WATCH_PROCESSES);
     }
 }
 
@@ -223,9 +221,9 @@ static int64_t part_of(int proc)
 
 int64_t hc_watch_memory_below(pid_t pid)
 {
-    static pid_t below[MAX_PROCESSES];
+    static pid_t below[HC_WATCH_PROCESSES];
     int64_t sum = 0;
-    size_t count = hc_watch_below(pid, below, MAX_PROCESSES);
+    size_t count = hc_watch_below(pid, below, HC_WATCH_PROCESSES);
     for (size_t i = 0; i < count; i++) {
         hc_autofd proc = open_process(below[i]);
         int64_t part = proc < 0 ? 0 : part_of(proc);

@@ -29,6 +29,8 @@ void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out);
  * kernel walks all of their pages for it. */
 int64_t hc_watch_memory_below(pid_t pid);
 
+#define HC_WATCH_PROCESSES 4224 /* highest limits.pids, and hotcell's own processes of a cell */
+
 /* List the processes below `pid`, at most `max`. Returns their number. */
 size_t hc_watch_below(pid_t pid, pid_t *out, size_t max);
 

@@ -93,14 +93,31 @@ static cJSON *fetch_files(struct hc_exchange *x)
     return files;
 }
 
+/* Bytes of the answer at most. */
+static size_t size_of_answer(const struct hc_exchange *x)
+{
+    int64_t files = 0, most = x->dispatch->config.http_body;
+    const cJSON *path;
+    cJSON_ArrayForEach(path, x->fetch)
+    {
+        struct stat st;
+        hc_autofd fd = hc_open_result(x->dispatch, x->task->queued.id, path->valuestring, &st);
+        if (fd >= 0 && st.st_size <= most - files)
+            files += st.st_size;
+    }
+    return 2 * x->task->manifest_len + sodium_base64_ENCODED_LEN((size_t)files, VARIANT);
+}
+
 static int reply_verdict(struct hc_exchange *x)
 {
     const struct hc_task *task = x->task;
     struct hc_error err;
+    struct hc_problem why;
     hc_autobuf out = {0};
-    hc_exchange_hold_anyway(x, 2 * task->manifest_len);
     if (task->state == HC_TASK_FAILED || !task->manifest)
         return refuse(x, &task->problem);
+    if (!hc_exchange_hold(x, size_of_answer(x), &why))
+        return refuse(x, &why);
     if (hc_fusion_answer(task->manifest, task->manifest_len, fetch_files(x), &out, &err) < 0)
         return hc_reply_fail(x, HC_PROBLEM_INTERNAL, "%s", err.text);
     return hc_reply_json(x, 200, &out);
