@@ -88,7 +88,7 @@ def test_native_code_has_rules_and_no_hook(tmp_path):
 
 def test_modules_that_code_may_not_import_and_definitions():
     for code, options in (("import safepyrun", {}), ("import fastaudit", {}), ("def f(): pass", {"ban_defs": True}),
-                          ("class A: pass", {"ban_defs": True}), ("import json", {"ban_imports": ["json"]}), ("from json import dumps", {"ban_imports": ["json"]})):
+                          ("class A: pass", {"ban_defs": True}), ("import json", {"ban_imports": ["json"]}), ("from json import dumps", {"ban_imports": ["json"]}), ("import json", {"ban_imports": "json"})):
         with pytest.raises(PermissionError, match="is not allowed by this policy"):
             run(code, **options)
     assert run("import json\njson.dumps(1)", ban_imports=["csv"], ban_defs=True) == "1"
@@ -228,3 +228,19 @@ def test_links_that_stay_inside_are_made_and_moved(tmp_path):
     policies["shutil", "move"](None, [str(ok / "a/l"), str(ok / "a/b")], {}, [str(ok)])
     policies["shutil", "copy"](None, [ok / "a/l", ok / "a/b"], {}, [str(ok)])
     policies["shutil", "copytree"](None, [ok / "a", ok / "new"], {"symlinks": True}, [str(ok)])
+
+
+def test_a_text_in_the_place_of_a_list_is_one_name():
+    """Its letters would be other names, which nobody has allowed or banned."""
+    class Shop:
+        def p(self): return "p"
+
+        def price(self): return "price"
+    allow({Shop: "price"})
+    try:
+        runner = RunPython(g={"shop": Shop()}, tree="base")
+        assert asyncio.run(runner("shop.price()")) == "price"
+        with pytest.raises(PermissionError):
+            asyncio.run(runner("shop.p()"))
+    finally:
+        registry.unregister(Shop, "price", None)

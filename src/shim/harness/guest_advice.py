@@ -211,6 +211,8 @@ def missing_folder(path):
     if type(path) is not str or not path.isprintable() or len(path) > 10 * LONGEST or "/" not in path:
         return None
     folder = path.rpartition("/")[0]
+    if not folder:
+        return None  # the file would be in the root, which is there
     whole = folder if folder.startswith("/") else f"{posix.getcwd()}/{folder}"
     if not whole.startswith(("/output/", "/tmp/")) or ".." in whole.split("/"):
         return None

@@ -337,7 +337,8 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     for item in c:
         if isinstance(item, Mapping):
             for owner, names in item.items():
-                for name in names:
+                # A text is one name, and not its letters: those would be other names of the owner.
+                for name in [names] if isinstance(names, str) or names is ... else names:
                     register(owner, name, allow_policy)
         elif isinstance(item, str):
             register(item.rpartition(".")[0], item.rpartition(".")[2], allow_policy)

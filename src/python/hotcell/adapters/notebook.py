@@ -27,7 +27,7 @@ from collections import ChainMap
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ..config import Config, read_config
 from ..errors import PolicyError
@@ -211,7 +211,7 @@ class RunPython:
     def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
                  policy: Optional[str] = None, tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
                  pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None, ban_defs: bool = False,
-                 ban_imports: Iterable[str] = (), binary: Optional[PathLike] = None) -> None:
+                 ban_imports: Union[str, Iterable[str]] = (), binary: Optional[PathLike] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
         ok_dests: directories whose files code may change, at their own paths, see dests; None: the current one and /tmp, a
         cell has no other; default: none.
@@ -234,7 +234,8 @@ class RunPython:
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
         self._pre_deny = pre_deny
-        self._bans: Dict[str, Any] = {"imports": {"deny+": list(ban_imports)}} if list(ban_imports) else {}
+        banned = [ban_imports] if isinstance(ban_imports, str) else list(ban_imports)
+        self._bans: Dict[str, Any] = {"imports": {"deny+": banned}} if banned else {}
         self._denied: Optional[List[str]] = None  # modules that the policy denies; None: it was not asked yet
         self._opened: Set[str] = set()            # of these, modules that code could import
         self._banned = ["def", "class"] if ban_defs else []
