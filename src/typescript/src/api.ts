@@ -870,7 +870,7 @@ export interface components {
         Input: {
             /** @description the file's name, whose ending says how it is read, unless the member of inputs is called NAME:raw; without it the variable's name */
             file?: string;
-            /** @description a relative path in the working directory, at which the program finds a copy; without it the file's name; for jobs, and for sessions as they begin */
+            /** @description a relative path in the working directory, at which the program finds a copy, or the job is not begun; without it the file's name, if there is room and the name is free; for jobs, and for sessions as they begin */
             place?: string;
             text?: string;
             data?: string;
