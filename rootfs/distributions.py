@@ -53,10 +53,11 @@ class Installed:
             if (name, extras) in seen:
                 continue
             seen.add((name, extras))
-            if name not in self.found:
+            here = self._known_as(name, hints)
+            if here is None:
                 missing.setdefault(name, owner)
                 continue
-            about, distribution = self.found[name]
+            about, distribution = self.found[here]
             chosen[name] = distribution
             wanted += [(needed, with_extras, name) for needed, with_extras in self._requires(about, extras)]
             if distribution.package:
@@ -67,6 +68,11 @@ class Installed:
         for distribution in chosen.values():
             distribution.entries = self._entries(distribution)
         return [chosen[name] for name in sorted(chosen)]
+
+    def _known_as(self, name, hints):
+        """The name under which NAME is installed, or None: a release may have a distribution that took another's place."""
+        names = [name, *map(requirements.normal, hints.get(name, {}).get("also", []))]
+        return next((known for known in names if known in self.found), None)
 
     def _requires(self, about, extras):
         for line in about.requires or []:

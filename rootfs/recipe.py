@@ -15,7 +15,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 ABSOLUTE = re.compile(r"/(usr|etc)(/[^/]+)+")
 PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-DEBIAN_KEYS = ("package", "requires", "files")
+DEBIAN_KEYS = ("package", "requires", "files", "also")
 
 
 @dataclass
@@ -62,7 +62,7 @@ def _debian(value):
 def _debian_entry(entry):
     if not isinstance(entry, dict) or any(key not in DEBIAN_KEYS for key in entry):
         return False
-    return (_string(entry.get("package")) and _strings(entry.get("requires", []))
+    return (_string(entry.get("package")) and _strings(entry.get("requires", [])) and _strings(entry.get("also", []))
             and _paths(entry.get("files", [])))
 
 
