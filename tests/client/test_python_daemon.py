@@ -140,7 +140,7 @@ def test_a_job_that_is_cancelled(client):
 
 
 def test_problems_are_exceptions(client):
-    for options, kind, exit_code in (({"policy": "nothing"}, hotcell.PolicyError, 78), ({"tree": "nothing"}, hotcell.LaunchFailed, 69),
+    for options, kind, exit_code in (({"policy": "nothing"}, hotcell.PolicyError, 78), ({"tree": "nothing"}, hotcell.PolicyError, 78),
                                      ({"vars": {"class": 1}}, hotcell.InputError, 65)):
         with pytest.raises(kind) as caught:
             client.run("1", **{**BOUNDS, **options})

@@ -272,7 +272,7 @@ def test_a_misspelt_argument_is_named_with_the_right_one(daemon):
 def test_arguments_that_a_session_has_as_a_whole_or_not_at_all(base_tree):
     with hotcell.Session(tree="base") as session:
         for name, advice in (("tools", "give it to Session"), ("memory", "give it to Session"), ("dirs", "give it to Session"),
-                             ("workdir", "give it to Session"), ("timeot", "did you mean 'timeout'")):
+                             ("timeot", "did you mean 'timeout'")):
             with pytest.raises(TypeError, match=rf"run\(\) got an unexpected argument '{name}': .*{advice}"):
                 session.run("1", **{name: []})
         assert session.run("1").value == 1
@@ -281,7 +281,7 @@ def test_arguments_that_a_session_has_as_a_whole_or_not_at_all(base_tree):
 def test_a_missing_token_is_a_problem_of_its_own(base_tree):
     port, config = daemons.config_with_token("the-token-of-the-team")
     with daemons.Daemon(config=config) as d:
-        with pytest.raises(hotcell.AuthProblem, match="a valid token is needed") as problem:
+        with pytest.raises(hotcell.AuthProblem, match="wants a valid token, and none was sent") as problem:
             hotcell.Daemon(f"http://127.0.0.1:{port}").jobs()
         assert isinstance(problem.value, hotcell.PolicyProblem) and problem.value.status == 401
         d.end()

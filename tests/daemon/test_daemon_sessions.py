@@ -304,7 +304,7 @@ def test_another_tenants_session_does_not_exist(daemon, session):
     ("", {"code": "1"}, 400, "for a run of a session"),
     ("", {"output_dir": "/tmp"}, 400, "not the sender's"),
     ("", {"policy": "nothing"}, 422, "nothing"),
-    ("", {"tree": "nothing"}, 503, "nothing"),
+    ("", {"tree": "nothing"}, 422, "nothing"),
     ("/runs", {"cod": "1"}, 422, "cod"),
     ("/runs", {"code": "1", "policy": "none"}, 422, "session as a whole"),
     ("/runs", {"code": "1", "inputs": {"a": "/etc/passwd"}}, 422, "inputs.a: expected an object with"),

@@ -46,6 +46,18 @@ static bool is_free(const char *place, const struct hc_policy *policy)
     return hc_launch_is_name(first, policy);
 }
 
+/* Neither call tells whether it has failed: asked for an id that nobody can have, it tells which one is in
+ * force. A launcher that stayed the guest could not write the results. */
+static void set_own_ids(struct hc_own_ids ids)
+{
+    for (int tries = 0; tries < 2; tries++) {
+        (void)setfsuid((uid_t)ids.uid);
+        (void)setfsgid((gid_t)ids.gid);
+        if (setfsuid((uid_t)-1) == ids.uid && setfsgid((gid_t)-1) == ids.gid)
+            return;
+    }
+}
+
 /* The file system is mounted with the guest's ids alone. */
 struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l)
 {
@@ -57,8 +69,7 @@ struct hc_own_ids hc_launch_become_guest(const struct hc_launch *l)
 void hc_launch_become_launcher(struct hc_own_ids own)
 {
     int error = errno;
-    (void)setfsuid((uid_t)own.uid);
-    (void)setfsgid((gid_t)own.gid);
+    set_own_ids(own);
     errno = error;
 }
 
