@@ -134,7 +134,7 @@ def test_python(package, daemon):
     with pytest.raises(hotcell.InputError, match="input: expected str or bytes, got int"):
         hotcell.run("pass", input=1, **package)
     for call in (hotcell.run, hotcell.check, client.run, client.submit):
-        with pytest.raises(hotcell.InputError, match="^code: expected str, got bytes$"):
+        with pytest.raises(hotcell.InputError, match="^code: expected str, or for a command a list of str, got bytes$"):
             call(b"1", **({} if call is hotcell.check else package))
     with pytest.raises(hotcell.InputError, match="env: 'LD_PRELOAD': it changes how programs are loaded"):
         hotcell.run("pass", env={"LD_PRELOAD": "x"}, **package)
