@@ -34,7 +34,7 @@ struct request {
     struct hc_json json;                 /* its document */
     const struct hc_fusion_rules *rules; /* borrowed */
     const struct language *language;     /* a row of the table */
-    const cJSON *code;                   /* a string */
+    const char *code;                    /* borrowed from the document */
     const cJSON *stdin_text;             /* a string; NULL: none */
     const cJSON *args, *files, *fetch;   /* NULL: none */
     double timeout_s;                    /* seconds; 0: the policy's */
@@ -152,8 +152,10 @@ static int read_request(struct request *r, struct hc_error *err)
     if (!cJSON_IsObject(r->json.root))
         return hc_json_fail(&r->json, r->json.root, false, err, "expected an object, got %s",
                             hc_json_kind(r->json.root));
-    if (take(r, "code", cJSON_IsString, "a string", &r->code, err) < 0)
+    const cJSON *code;
+    if (take(r, "code", cJSON_IsString, "a string", &code, err) < 0)
         return -1;
+    r->code = code ? code->valuestring : NULL;
     if (!r->code)
         return hc_json_fail(&r->json, r->json.root, false, err, "code: expected a string, got nothing");
     if (take(r, "stdin", cJSON_IsString, "a string", &r->stdin_text, err) < 0 ||
@@ -195,15 +197,14 @@ static bool put_program(cJSON *spec, const struct request *r)
     const struct language *l = r->language;
     if (!l->command[0]) {
         cJSON *args = r->args ? cJSON_AddArrayToObject(spec, "args") : NULL;
-        return cJSON_AddStringToObject(spec, "code", r->code->valuestring) &&
+        return cJSON_AddStringToObject(spec, "code", r->code) &&
                (!r->args || (args && put_strings(args, r->args)));
     }
     cJSON *command = cJSON_AddArrayToObject(spec, "command");
     for (size_t i = 0; command && l->command[i]; i++)
         if (!put_string(command, l->command[i]))
             return false;
-    if (!command ||
-        (!l->file && (!put_string(command, r->code->valuestring) || !put_string(command, l->name))))
+    if (!command || (!l->file && (!put_string(command, r->code) || !put_string(command, l->name))))
         return false;
     return put_strings(command, r->args);
 }
@@ -231,7 +232,7 @@ static bool put_files(cJSON *spec, const struct request *r)
             !put_file(inputs, ++number, file->string, cJSON_IsString(file) ? file->valuestring : "", NULL))
             return false;
     }
-    return !own || (inputs && put_file(inputs, ++number, own, NULL, r->code->valuestring));
+    return !own || (inputs && put_file(inputs, ++number, own, NULL, r->code));
 }
 
 static bool put_limits(cJSON *spec, const struct request *r)

@@ -2,6 +2,8 @@
  * connection has broken. */
 #include "daemon/mcp/peers.h"
 
+#include "base/units.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,9 +179,13 @@ void hc_mcp_streams_finish(struct hc_mcp_peer *p)
 
 struct hc_mcp_stream *hc_mcp_stream_of_event(struct hc_mcp_peer *p, const char *event_id, int64_t *after)
 {
-    long long number, event;
-    char end;
-    if (strlen(event_id) > 40 || sscanf(event_id, "%lld-%lld%c", &number, &event, &end) != 2)
+    int64_t number, event;
+    char first[41];
+    const char *dash = strchr(event_id, '-');
+    if (!dash || dash == event_id || strlen(event_id) >= sizeof first)
+        return NULL;
+    (void)snprintf(first, sizeof first, "%.*s", (int)(dash - event_id), event_id);
+    if (hc_parse_int(first, &number) < 0 || hc_parse_int(dash + 1, &event) < 0)
         return NULL;
     struct hc_mcp_stream *s = p->streams;
     while (s && s->number != number)
@@ -241,13 +247,15 @@ static ssize_t put_event(struct hc_mcp_stream *s, const struct hc_mcp_event *e, 
     if (!s->sent)
         n = (size_t)snprintf(out, max, "id: %lld-%lld\nevent: message\ndata: ", (long long)s->number,
                              (long long)e->number);
+    if (n + 2 > max)
+        return 0; /* there is no room for a part of it */
     const size_t part = MIN(e->len - s->sent, max - n - 2);
     memcpy(out + n, e->text + s->sent, part);
     s->sent += part;
     n += part;
     if (s->sent < e->len)
         return (ssize_t)n;
-    memcpy(out + n, "\n\n", 2);
+    out[n] = out[n + 1] = '\n';
     s->next = e->number + 1;
     s->sent = 0;
     return (ssize_t)n + 2;
