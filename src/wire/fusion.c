@@ -289,7 +289,7 @@ int hc_fusion_spec(const struct hc_fusion_rules *rules, const char *text, size_t
 
 /* What a manifest says of a program's end, in SandboxFusion's words. */
 struct verdict {
-    const char *status; /* of the whole answer */
+    const char *status; /* the answer's member "status" */
     const char *run;    /* status of the run; NULL: there was none */
     bool exited;        /* `code` is known */
     int code;           /* exit status; negative: the number of a signal */

@@ -125,7 +125,7 @@ int hc_mcp_stream_send(struct hc_mcp *m, const char *id, bool answer, const char
     struct hc_mcp_stream *s = stream_of(p, id);
     char instead[HC_RPC_ID_MAX + 400];
     if (!s || (!answer && !s->news))
-        return 0; /* nobody waits for the message */
+        return 0; /* the request has ended, or its client has gone: no message of it is sent */
     const bool fits = make_room(p, len);
     if (!fits && !answer)
         return 0;

@@ -106,8 +106,8 @@ static struct hc_tree_row *find_row(struct tree_checker *c, const char *name, co
             unused = unused ? unused : row;
         else if (strcmp(row->id, id) == 0 && strcmp(row->name, name) == 0)
             return row;
-        else if (strcmp(row->name, name) == 0 && is_name(name))
-            was = row;
+        else if (strcmp(row->name, name) == 0 && is_name(name) && !c->places[i].seen)
+            was = row; /* one that this round has seen is a tree of the same name in another store */
     }
     if (!unused)
         return NULL;

@@ -117,7 +117,7 @@ int hc_child_open(struct hc_mcp *m, struct hc_session_place *s, const cJSON *inp
                   : hc_fail(err, ENOMEM, "open a session");
     free_arguments(more);
     if (rc == 0)
-        send_line(c, "{\"stream\":true}"); /* for messages of progress */
+        send_line(c, "{\"stream\":true}"); /* its output is sent on as progress of the call */
     return rc;
 }
 
