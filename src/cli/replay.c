@@ -177,6 +177,28 @@ static int read_code(struct replay *r, struct hc_error *err)
     return r->job.code ? 0 : hc_fail(err, ENOMEM, "%s", r->file);
 }
 
+/* Makes the job a command, if the record says that the file has the arguments of one. */
+static int take_command(struct replay *r, struct hc_error *err)
+{
+    struct hc_job command;
+    hc_autobuf spec = {0};
+    if (!hc_json_is_true(hc_json_member(r->record.root, "code"), "command"))
+        return 0;
+    (void)hc_buf_str(&spec, "{\"command\":");
+    (void)hc_buf_add(&spec, r->job.code, r->job.code_len);
+    if (hc_buf_str(&spec, "}") < 0)
+        return hc_fail(err, ENOMEM, "%s", r->file);
+    if (hc_job_parse(&command, r->file, spec.data, spec.len, err) < 0)
+        return -1;
+    free(r->job.code);
+    r->job.code = command.code;
+    r->job.code_len = command.code_len;
+    r->job.is_command = true;
+    command.code = NULL;
+    hc_job_finish(&command);
+    return 0;
+}
+
 static int read_spec(struct replay *r, struct hc_error *err)
 {
     size_t len;
@@ -381,7 +403,7 @@ static int take_stdin(struct replay *r, struct hc_error *err)
 
 static int prepare(struct replay *r, struct hc_error *err)
 {
-    if (read_record(r, err) < 0 || read_spec(r, err) < 0 || read_code(r, err) < 0)
+    if (read_record(r, err) < 0 || read_spec(r, err) < 0 || read_code(r, err) < 0 || take_command(r, err) < 0)
         return hc_exit_as(err, HC_EXIT_DATA);
     if (hc_job_check(&r->job, err) < 0)
         return hc_ctx(err, "%s", r->file);

@@ -626,6 +626,23 @@ static void put_own_path(struct hc_buf *out, const char *path)
     out->failed |= whole.failed;
 }
 
+/* Refuses members that a command has no use for: they are for a program in Python. */
+static int refuse_beside_command(const struct spec *s, struct hc_error *err)
+{
+    static const char *const others[] = {"vars", "return", "tools", "args"};
+    const cJSON *command = cJSON_GetObjectItemCaseSensitive(s->json->root, "command");
+    if (command && cJSON_GetObjectItemCaseSensitive(s->json->root, "code"))
+        return hc_json_fail(s->json, command, true, err,
+                            "expected either 'code', a program, or 'command', and not both");
+    for (size_t i = 0; command && i < sizeof others / sizeof *others; i++) {
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(s->json->root, others[i]);
+        if (other && other->child)
+            return hc_json_fail(s->json, other, true, err,
+                                "'%s' is for a program in Python, and 'command' is none", others[i]);
+    }
+    return 0;
+}
+
 /* Turns the inputs of a session's run into `given`: the launcher puts what it can into the working directory,
  * and the interpreter makes variables of them. */
 static int make_given(struct spec *s, struct hc_error *err)
@@ -682,10 +699,8 @@ static int parse_spec(struct spec *s, struct hc_error *err)
     }
     if (!s->job->code && !s->job->session)
         return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
-    const cJSON *command = cJSON_GetObjectItemCaseSensitive(root, "command");
-    if (command && cJSON_GetObjectItemCaseSensitive(root, "code"))
-        return hc_json_fail(s->json, command, true, err,
-                            "expected either 'code', a program, or 'command', and not both");
+    if (refuse_beside_command(s, err) < 0)
+        return -1;
     if (refuse_shared_names(s, err) < 0 || check_workdir(s, err) < 0)
         return -1;
     if (s->job->interactive && s->job->has_stdin)

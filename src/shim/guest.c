@@ -81,8 +81,8 @@ static void bind_input(const struct hc_handover_input *input, PyObject *space, P
 static PyObject *bind_data(const struct hc_handover *h, PyObject *space)
 {
     PyObject *columns = PyDict_New();
-    if (columns && h->job.check)
-        return columns; /* the program is checked, and not run */
+    if (columns && (h->job.check || h->job.command))
+        return columns; /* the program is checked, and not run; a command has files, and no variables */
     bind_variables(h, space);
     if (hc_tools_bind(h->job.tools, space) < 0)
         hc_fail_python("set up the tools");

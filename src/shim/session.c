@@ -166,7 +166,7 @@ static enum side make_copy(void)
 
 static void bind_variables(const struct order *o, PyObject *space)
 {
-    if (!o->handover.job.has_vars)
+    if (!o->handover.job.has_vars || o->handover.job.command)
         return;
     hc_autopy *vars =
         hc_frozen_call("data", "variables", "(y#)", o->handover.json.text, (Py_ssize_t)o->handover.json.len);
@@ -178,8 +178,8 @@ static void bind_variables(const struct order *o, PyObject *space)
 static int bind_given(const struct order *o, PyObject *space, PyObject *columns)
 {
     PyObject *values, *names, *why, *warnings; /* borrowed from `given` */
-    if (!o->handover.job.has_given)
-        return 0;
+    if (!o->handover.job.has_given || o->handover.job.command)
+        return 0; /* a command has the files, which the launcher has placed, and no variables */
     hc_autopy *read_npz = hc_frozen_function("values", "read_file");
     hc_autopy *given = read_npz ? hc_frozen_call("data", "given", "(y#O)", o->handover.json.text,
                                                  (Py_ssize_t)o->handover.json.len, read_npz)

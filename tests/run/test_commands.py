@@ -115,6 +115,8 @@ def test_a_policy_that_cannot_be_is_refused(tmp_path, policy, words):
     ({"command": [""]}, "command: expected the name of a program, got an empty text"),
     ({"command": "ls"}, "command: expected a list of strings, got a string"),
     ({"command": ["ls", 1]}, "command: expected a string, got a number"),
+    ({"command": ["ls"], "vars": {"x": 1}}, "'vars' is for a program in Python, and 'command' is none"),
+    ({"command": ["ls"], "args": ["x"]}, "'args' is for a program in Python"),
     ({"command": ["ls"], "code": "1"}, "expected either 'code', a program, or 'command', and not both"),
 ])
 def test_a_spec_that_is_no_command_is_refused(tmp_path, spec, words):
@@ -306,3 +308,27 @@ def test_python_runs_commands():
         hotcell.run(b"x", binary=cells.HOTCELL)
     with pytest.raises(hotcell.InputError, match="command: expected the name of a program"):
         hotcell.run([], binary=cells.HOTCELL)
+
+
+def test_a_command_that_was_kept_is_replayed_as_one():
+    options = cells.watched([], "shell", cells.caller())
+    spec = cells.new_directory(cells.caller()) / "spec.json"
+    for script, status in (("echo hi", 0), ("echo hi; cat /dev/urandom | head -c 8 | od", 1)):
+        limits = {"limits": {"enforcement": "rlimits"}} if options else {}
+        spec.write_text(json.dumps({"command": ["sh", "-c", script], "policy": "shell", "persist_code": True, "output_dir": f"out{status}", **limits}))
+        assert cells.hotcell("run", "--spec", spec, cwd=spec.parent).returncode == 0
+        kept, = (spec.parent / f"out{status}" / "code").glob("*.py")
+        again = cells.hotcell("replay", "-o", "again", kept, cwd=spec.parent)
+        assert again.returncode == status and ("stdout differs" in again.stdout) == bool(status), again
+
+
+def test_inputs_of_a_command_are_files(user):
+    """Whatever their names are: nothing reads them as tables, for which the tree has no library."""
+    data = cells.new_directory(user) / "s.csv"
+    data.write_text("a,b\n1,2\n")
+    data.chmod(0o644)
+    done = cells.execute([*SHELL, "cat s.csv /input/d.csv"], "--input", f"d={data}", user=user)
+    assert (done.status, done.stdout) == (0, "a,b\n1,2\n" * 2), done
+    with session_client.Session(*cells.watched([], "shell", user), tree="shell", policy="shell", user=user) as session:
+        ran = session.execute("cat", "t.csv", inputs={"t": {"file": "t.csv", "text": "a\n1\n"}})
+        assert ran.stdout == "a\n1\n", ran

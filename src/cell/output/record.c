@@ -277,6 +277,13 @@ static bool add_identity(cJSON *root, const char *name, double bytes, const char
     return ok && add_item(o, "sha256", cJSON_CreateString(sha256));
 }
 
+/* Says that the saved program is a command, whose arguments the file has as JSON. */
+static bool add_kind(cJSON *root, const struct hc_job *job)
+{
+    cJSON *code = cJSON_GetObjectItemCaseSensitive(root, "code");
+    return !job->is_command || add_item(code, "command", cJSON_CreateTrue());
+}
+
 int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct hc_manifest *m,
                     struct hc_error *err)
 {
@@ -286,8 +293,8 @@ int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct h
               add_item(root, "job_id", cJSON_CreateString(m->job_id)) &&
               add_item(root, "started", cJSON_CreateString(m->started)) &&
               add_identity(root, "code", (double)m->code_bytes, NULL, m->code_sha256) &&
-              add_identity(root, "tree", 0, m->policy->tree, m->tree_sha256) && add_inputs(root, m) &&
-              add_spec(root, job, m) && add_missing(root, job) &&
+              add_kind(root, job) && add_identity(root, "tree", 0, m->policy->tree, m->tree_sha256) &&
+              add_inputs(root, m) && add_spec(root, job, m) && add_missing(root, job) &&
               add_item(root, "policy", hc_policy_to_json(m->policy)) &&
               add_item(root, "outcome", hc_record_outcome(m));
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
