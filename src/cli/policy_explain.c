@@ -37,7 +37,8 @@ static const struct {
     {"processes", "none", "os.fork, os.exec* and subprocess are refused by the audit hook, with a hint",
      "the filter refuses fork and execve; Landlock lets nothing be executed; the tree has no other program"},
     {"processes", "fork", "os.fork is let through; other programs are refused by the audit hook",
-     "the filter refuses execve; Landlock lets nothing be executed; limits.pids counts"},
+     "limits.pids counts; without commands.allow the filter refuses execve, and Landlock lets nothing be "
+     "executed"},
     {"tree", NULL, NOTHING, "mounted read-only as the root, without set-id programs and devices"},
     {"tree_check", "none", NOTHING, "nothing: the manifest has the tree's ID, which nobody compared"},
     {"tree_check", "quick", NOTHING,
@@ -69,6 +70,10 @@ static const struct {
     {"files",
      "the audit hook resolves each path that is opened or changed, and compares it with these directories",
      "mounts and Landlock, as below: nothing else of the host exists in the cell"},
+    {"commands", NOTHING,
+     "execve passes the filter, and Landlock lets these programs of the tree be executed; nothing else can "
+     "be: what "
+     "can be written is mounted without execution"},
     {"modules", "what the program finds in these modules is replaced; libraries keep the originals", NOTHING},
     {"audit", "a hook in C that Python code cannot remove sees every audit event",
      "effects are refused by the filter where no event is raised"},
@@ -316,6 +321,13 @@ static void explain_kernel(const struct hc_policy *p)
         (void)printf("    %-8s %s\n", mounts[i].where, mounts[i].what);
     (void)puts("\nLandlock: the same once more, where the kernel has it");
     hc_landlock_each(true, print_landlock, NULL);
+    const cJSON *program,
+        *programs = hc_policy_has_commands(p) ? hc_rules_get(p->rules, "commands", "allow") : NULL;
+    cJSON_ArrayForEach(program, programs)
+    {
+        bool all = strcmp(program->valuestring, "*") == 0;
+        (void)printf("    %-28s %-18s %s\n", all ? "/usr" : program->valuestring, "start", "commands.allow");
+    }
     (void)puts("\nSystem calls that are allowed, by sets");
     print_calls(p, true, false);
     (void)puts("\nAllowed for some arguments; for others they fail with ENOSYS, or as below");

@@ -332,3 +332,16 @@ def test_inputs_of_a_command_are_files(user):
     with session_client.Session(*cells.watched([], "shell", user), tree="shell", policy="shell", user=user) as session:
         ran = session.execute("cat", "t.csv", inputs={"t": {"file": "t.csv", "text": "a\n1\n"}})
         assert ran.stdout == "a\n1\n", ran
+
+
+def test_the_card_and_the_explanation_say_which_programs_there_are(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps({"extends": "shell", "commands": {"allow": ["sh", "ls"]}}))
+    none = cells.hotcell("policy", "card", "-t", "base", "default").stdout
+    assert "Other programs: there are none" in none
+    for policy, said, listed in (("shell", "Other programs, except those in /usr/bin", ["*"]), (path, "Other programs, except: sh, ls.", ["sh", "ls"])):
+        card = cells.hotcell("policy", "card", policy).stdout
+        assert " ".join(said.split()) in " ".join(card.split()) and "there are none, no shell" not in card, card
+        assert json.loads(cells.hotcell("policy", "card", "--json", policy).stdout)["commands"] == listed
+        explained = cells.hotcell("policy", "explain", policy).stdout
+        assert "execve passes the filter" in explained and "start              commands.allow" in explained, explained

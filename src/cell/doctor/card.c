@@ -208,6 +208,9 @@ static cJSON *make_card(const struct hc_policy *p, struct hc_error *err)
         return NULL;
     }
     add_member(card, "guard", cJSON_CreateBool(p->guard == HC_GUARD_ON));
+    add_member(card, "commands",
+               hc_policy_has_commands(p) ? cJSON_Duplicate(hc_rules_get(p->rules, "commands", "allow"), true)
+                                         : cJSON_CreateArray());
     add_member(card, "network", cJSON_CreateString(p->network == HC_NETWORK_NONE ? "none" : "loopback"));
     add_member(card, "processes", cJSON_CreateString(p->processes == HC_PROCESSES_NONE ? "none" : "fork"));
     add_member(card, "code_from_memory", cJSON_CreateBool(!hc_syscalls_no_new_code(p->rules)));
@@ -378,8 +381,16 @@ static void print_refusals(FILE *out, const cJSON *card)
         hc_print_wrapped(out, "  - ", "Network: there is none. Work with the inputs that are given.");
     else
         hc_print_wrapped(out, "  - ", "Network: the cell's own loopback interface alone.");
-    hc_print_wrapped(out, "  - ",
-                     "Other programs: there are none, no shell and no pip. Use the libraries above.");
+    const cJSON *commands = cJSON_GetObjectItemCaseSensitive(card, "commands");
+    if (!commands || !commands->child)
+        hc_print_wrapped(out, "  - ",
+                         "Other programs: there are none, no shell and no pip. Use the libraries above.");
+    else if (strcmp(commands->child->valuestring, "*") == 0)
+        hc_print_wrapped(out, "  - ",
+                         "Other programs, except those in /usr/bin. Files that are written cannot be "
+                         "executed; scripts run as arguments of their interpreter.");
+    else
+        print_list(out, "  - Other programs, except: ", commands, 0, ".");
     if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(card, "code_from_memory")))
         hc_print_wrapped(out, "  - ",
                          "Machine code that is made at run time: callbacks of ctypes, and compilers such "
