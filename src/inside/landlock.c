@@ -138,13 +138,30 @@ static int allow_programs(int ruleset, const struct hc_policy *policy, struct hc
     return 0;
 }
 
+/* What a kernel without Landlock does not hold: that of the tree's programs only some may be executed. */
+static int go_without(const struct hc_policy *policy, struct hc_error *err)
+{
+    const cJSON *item,
+        *list = hc_policy_has_commands(policy) ? hc_rules_get(policy->rules, "commands", "allow") : NULL;
+    bool all = !list;
+    cJSON_ArrayForEach(item, list)
+    {
+        all |= strcmp(item->valuestring, "*") == 0;
+    }
+    return all ? 0
+               : hc_fail_as(
+                     err, HC_EXIT_UNAVAILABLE, 0,
+                     "commands.allow lists programs, which only Landlock can hold, and this kernel has none: "
+                     "allow \"*\", and leave out of the tree what must not run");
+}
+
 int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *err)
 {
     if (hc_weak(HC_WEAK_LANDLOCK) || plan->zygote)
         return 0;
     int abi = hc_landlock_abi();
     if (abi < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
-        return 0; /* the kernel was built or booted without Landlock; the manifest says so */
+        return go_without(plan->policy, err); /* the kernel was built or booted so; the manifest says so */
     if (abi < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ask for the Landlock ABI");
     hc_autofd ruleset = make_ruleset(plan, abi, err);

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 
+import cells
 import pytest
 
 BUILD = pathlib.Path(os.environ.get("HOTCELL_BUILD", pathlib.Path(__file__).parents[2] / "build")).resolve()
@@ -178,6 +179,15 @@ def test_without_landlock_runs_work_and_it_is_noted():
     assert checks["Landlock"]["level"] == "note"
     assert "lsm=" in checks["Landlock"]["mend"]
     assert re.search(r"; off: .*\blandlock\b", checks["a cell"]["detail"])
+
+
+def test_without_landlock_a_list_of_commands_that_nothing_holds_does_not_start(shell_tree):
+    del shell_tree
+    wrapper = under_filter(444, errno.EOPNOTSUPP)
+    listed = cells.execute(["sh", "-c", "true"], policy={"extends": "shell", "commands": {"allow": ["sh"]}}, wrapper=wrapper)
+    assert listed.status == 69 and "commands.allow lists programs, which only Landlock can hold" in listed.stderr, listed
+    every = cells.execute(["sh", "-c", "ls / >/dev/null && echo ran"], wrapper=wrapper)
+    assert every.stdout == "ran\n" and not every.manifest["layers"]["landlock"]["on"], every
 
 
 @needs_root
