@@ -5,6 +5,7 @@
 #include "batch/resume.h"
 #include "batch/result.h"
 #include "batch/job_ids.h"
+#include "batch/under.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -175,13 +176,29 @@ static void entries_are_what_they_were(void **state)
     const struct hc_entry end = {.kind = HC_ENTRY_END, .line = 5, .status = "ok"};
     (void)state;
     struct hc_entry e = again(&batch, NULL);
-    assert_true(e.shard == 2 && e.shards == 3 && e.ordered && !e.merged);
+    assert_true(e.shard == 2 && e.shards == 3 && e.ordered && !e.merged && e.result_len == 0);
+    e = again(&batch, "{\"name\": \"default\"}");
+    assert_true(e.shard == 2 && e.result_len == strlen("{\"name\": \"default\"}"));
     e = again(&begin, NULL);
     assert_true(e.line == 5 && e.attempt == 2 && e.bytes == 700 && strcmp(e.job_id, "a.b") == 0);
     e = again(&end, NULL);
     assert_true(e.line == 5 && e.result_len == 0);
     e = again(&end, "{\"line\": 5}");
     assert_int_equal(e.result_len, strlen("{\"line\": 5}"));
+}
+
+static void differences_are_told_in_a_few_words(void **state)
+{
+    static const char was[] = "{\"limits\":{\"timeout\":\"60s\",\"pids\":64},\"imports\":[\"a\",\"b\"]}";
+    static const char is[] = "{\"limits\":{\"timeout\":\"5s\"},\"imports\":[\"b\",\"c\"],\"tree\":\"base\"}";
+    hc_autobuf out = {0};
+    (void)state;
+    assert_false(hc_under_differs(was, was, &out));
+    assert_false(hc_under_differs("", is, &out)); /* an older journal */
+    assert_int_equal(out.len, 0);
+    assert_true(hc_under_differs(was, is, &out));
+    assert_string_equal(out.data, "limits.timeout: \"60s\" -> \"5s\", limits.pids: 64 -> not set, "
+                                  "imports: without \"a\", imports: with \"c\" and 1 more");
 }
 
 static void bad_entries_are_refused_with_their_place(void **state)
@@ -195,6 +212,8 @@ static void bad_entries_are_refused_with_their_place(void **state)
         "{\"end\": 1}",
         "{\"begin\": 1, \"job_id\": \"../x\", \"attempt\": 1, \"bytes\": 1, \"sha256\": \"\"}",
         "{\"batch\": {\"version\": 2}}",
+        "{\"batch\": {\"version\": 1, \"shard\": 1, \"shards\": 1, \"boot\": \"\", \"started\": \"\"}, "
+        "\"under\": 1}",
         "{\"batch\": {\"version\": 1, \"shard\": 3, \"shards\": 2, \"boot\": \"\", \"started\": \"\"}}",
     };
     (void)state;
@@ -257,6 +276,7 @@ int main(void)
         cmocka_unit_test(ids_are_found_again),
         cmocka_unit_test(entries_are_what_they_were),
         cmocka_unit_test(bad_entries_are_refused_with_their_place),
+        cmocka_unit_test(differences_are_told_in_a_few_words),
         cmocka_unit_test(results_are_what_they_were),
         cmocka_unit_test(the_worst_outcome_counts),
     };

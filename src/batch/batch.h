@@ -20,6 +20,7 @@ struct hc_batch_options {
     int64_t retry, max_failures;
     /* Write results in the order of lines; go on with an earlier run; also print each result as JSON. */
     bool ordered, resume, json;
+    bool changed;                  /* with `resume`: even if the jobs are under something else than before */
     bool rerun[HC_BATCH_STATUSES]; /* with `resume`: jobs that ended with such a status run again */
 };
 
@@ -34,7 +35,8 @@ struct hc_batch {
     const struct hc_batch_options *asked; /* options of the batch; borrowed */
     const struct hc_job *given;           /* options for all jobs from the command line; borrowed */
     const char *output_dir;               /* path of the batch's directory; borrowed */
-    int cancel_fd;             /* a signalfd, which a signal that ends the batch makes readable; borrowed */
+    const char *under; /* what all jobs are under, a JSON object for the journal (under.h); borrowed */
+    int cancel_fd;     /* a signalfd, which a signal that ends the batch makes readable; borrowed */
     enum hc_batch_where where; /* where the batch's jobs run */
     int signal;                /* filled: the signal that ended the batch; 0: none */
 };

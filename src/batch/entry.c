@@ -11,24 +11,29 @@ static const char *const keys[HC_ENTRY_KINDS] = {
     [HC_ENTRY_START] = "start", [HC_ENTRY_BACK] = "back",   [HC_ENTRY_END] = "end",
 };
 
+/* The name of the JSON that an entry of this kind may have. */
+static const char *payload_key(enum hc_entry_kind kind)
+{
+    return kind == HC_ENTRY_BATCH ? "under" : "result";
+}
+
 /* ---- printing ---- */
 
 static void print_batch(struct hc_buf *out, const struct hc_entry *e)
 {
     (void)hc_buf_fmt(out,
                      "{\"batch\": {\"version\": %d, \"started\": \"%s\", \"boot\": \"%s\", \"shard\": %lld, "
-                     "\"shards\": %lld, \"ordered\": %s, \"merged\": %s}}\n",
+                     "\"shards\": %lld, \"ordered\": %s, \"merged\": %s}",
                      HC_BATCH_VERSION, e->started, e->boot, (long long)e->shard, (long long)e->shards,
                      e->ordered ? "true" : "false", e->merged ? "true" : "false");
 }
 
 void hc_entry_print(struct hc_buf *out, const struct hc_entry *e, const char *result, size_t len)
 {
-    if (e->kind == HC_ENTRY_BATCH) {
+    if (e->kind == HC_ENTRY_BATCH)
         print_batch(out, e);
-        return;
-    }
-    (void)hc_buf_fmt(out, "{\"%s\": %lld", keys[e->kind], (long long)e->line);
+    else
+        (void)hc_buf_fmt(out, "{\"%s\": %lld", keys[e->kind], (long long)e->line);
     if (e->kind == HC_ENTRY_BEGIN)
         (void)hc_buf_fmt(out, ", \"job_id\": \"%s\", \"attempt\": %lld, \"bytes\": %lld, \"sha256\": \"%s\"",
                          e->job_id, (long long)e->attempt, (long long)e->bytes, e->sha256);
@@ -37,7 +42,7 @@ void hc_entry_print(struct hc_buf *out, const struct hc_entry *e, const char *re
     if (e->kind == HC_ENTRY_END)
         (void)hc_buf_fmt(out, ", \"status\": \"%s\"", e->status);
     if (result) {
-        (void)hc_buf_str(out, ", \"result\": ");
+        (void)hc_buf_fmt(out, ", \"%s\": ", payload_key(e->kind));
         (void)hc_buf_add(out, result, len);
     }
     (void)hc_buf_str(out, "}\n");
@@ -86,6 +91,20 @@ static int parse_id(const struct hc_json *j, struct hc_entry *e, struct hc_error
     return 0;
 }
 
+/* Notes where the entry's JSON is, if it has any. */
+static int find_payload(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
+{
+    const char *key = payload_key(e->kind);
+    const cJSON *node = hc_json_member(j->root, key);
+    if (!node)
+        return 0;
+    const char *at = cJSON_IsObject(node) ? hc_json_source(j, node, &e->result_len) : NULL;
+    if (!at)
+        return hc_json_fail(j, node, false, err, "%s: expected an object", key);
+    e->result = (size_t)(at - j->text);
+    return 0;
+}
+
 static int parse_batch(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
     const cJSON *b = hc_json_member(j->root, "batch");
@@ -103,22 +122,15 @@ static int parse_batch(const struct hc_json *j, struct hc_entry *e, struct hc_er
         return hc_json_fail(j, b, false, err, "shard: expected at most %d of them", HC_BATCH_SHARDS);
     e->ordered = hc_json_is_true(b, "ordered");
     e->merged = hc_json_is_true(b, "merged");
-    return 0;
+    return find_payload(j, e, err);
 }
 
 static int parse_end(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)
 {
-    const cJSON *result = hc_json_member(j->root, "result");
     if (parse_text(j, j->root, "status", e->status, sizeof e->status, err) < 0 ||
         (hc_json_member(j->root, "job_id") && parse_id(j, e, err) < 0))
         return -1;
-    if (!result)
-        return 0;
-    const char *at = cJSON_IsObject(result) ? hc_json_source(j, result, &e->result_len) : NULL;
-    if (!at)
-        return hc_json_fail(j, result, false, err, "result: expected an object");
-    e->result = (size_t)(at - j->text);
-    return 0;
+    return find_payload(j, e, err);
 }
 
 static int parse_line(const struct hc_json *j, struct hc_entry *e, struct hc_error *err)

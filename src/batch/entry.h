@@ -37,12 +37,13 @@ struct hc_entry {
     char sha256[HC_SHA256_HEX]; /* SHA-256 of these bytes of the jobs file */
     char job_id[HC_BATCH_ID];   /* the job's ID; also in HC_ENTRY_END */
     /* HC_ENTRY_END */
-    char status[24];           /* hc_batch_status_name */
-    size_t result, result_len; /* offset and length of the result in the entry's line; length 0: it is in
-                                  results.jsonl */
+    char status[24]; /* hc_batch_status_name */
+    /* Offset and length of JSON in the entry's line: in HC_ENTRY_END the result, length 0: it is in
+     * results.jsonl; in HC_ENTRY_BATCH what the jobs of this run are under (under.h), length 0: unknown. */
+    size_t result, result_len;
 };
 
-/* Append the entry's line with its newline. `result`: JSON to put into the entry; NULL: none. */
+/* Append the entry's line with its newline. `result`: JSON to put into the entry (see there); NULL: none. */
 void hc_entry_print(struct hc_buf *out, const struct hc_entry *e, const char *result, size_t len);
 
 /* Parse a line. `name` is the file's, for messages. HC_EXIT_DATA. */

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/clock.h"
+#include "batch/under.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -277,6 +278,26 @@ static int open_input(struct hc_batch_front *f, struct hc_error *err)
     return 0;
 }
 
+/* Checks that this run's jobs are under what the last run's were, or says that they are not. */
+static int check_under(const struct hc_batch_front *f, struct hc_error *err)
+{
+    hc_autobuf how = {0};
+    char *was = hc_past_under(&f->past, &f->folder, err);
+    if (!was)
+        return -1;
+    bool differs = hc_under_differs(was, f->batch->under, &how);
+    free(was);
+    if (!differs)
+        return 0;
+    if (!f->asked->changed)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s was begun under another policy, tree or limit (%s): give the same options, or "
+                          "--resume=changed to go on under these",
+                          f->batch->output_dir, how.data);
+    hc_info("batch: going on under another policy, tree or limit: %s", how.data);
+    return 0;
+}
+
 static int check_past(const struct hc_batch_front *f, struct hc_error *err)
 {
     const struct hc_entry *last = &f->past.last;
@@ -299,6 +320,8 @@ static int check_past(const struct hc_batch_front *f, struct hc_error *err)
     if (last->ordered != f->asked->ordered)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has a batch that was begun %s --ordered", path,
                           last->ordered ? "with" : "without");
+    if (check_under(f, err) < 0)
+        return -1;
     return hc_past_check_input(&f->past, f->input, f->name, err);
 }
 
@@ -312,7 +335,8 @@ static int note_batch(struct hc_batch_front *f, struct hc_error *err)
     if (hc_read_attr(AT_FDCWD, "/proc/sys/kernel/random/boot_id", e.boot, sizeof e.boot) < 0)
         return hc_fail(err, errno, "boot_id");
     (void)hc_folder_want_sync(&f->folder);
-    return hc_folder_note(&f->folder, &e, NULL, 0, NULL, err);
+    const char *under = f->batch->under;
+    return hc_folder_note(&f->folder, &e, under, under ? strlen(under) : 0, NULL, err);
 }
 
 static void print_resumed(const struct hc_batch_front *f)

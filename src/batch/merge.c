@@ -11,6 +11,7 @@
 #include "batch/folder.h"
 #include "batch/reader.h"
 #include "batch/resume.h"
+#include "batch/under.h"
 #include "json/json.h"
 
 #include <dirent.h>
@@ -38,6 +39,7 @@ struct part {
     const char *path;      /* path of its directory; borrowed */
     int dir, results;      /* descriptors of the directory and of its results.jsonl; owned */
     struct hc_entry batch; /* the last HC_ENTRY_BATCH of its journal */
+    char *under;           /* what its jobs were under in the last run (under.h); owned; NULL: unknown */
     bool complete;         /* its summary says that all of its jobs have ended */
     int64_t lines;         /* lines of its jobs file, as its summary says; 0: unknown */
 };
@@ -112,11 +114,21 @@ static int open_in(const struct part *p, const char *name, struct hc_error *err)
     return hc_take(&fd);
 }
 
-static int take_entry(struct merge *m, size_t i, const struct hc_entry *e, struct hc_error *err)
+static int take_batch(struct part *p, const struct hc_entry *e, const char *text, struct hc_error *err)
+{
+    p->batch = *e;
+    free(p->under);
+    p->under = strndup(text + e->result, e->result_len);
+    return p->under ? 0 : hc_fail(err, ENOMEM, "%s", p->path);
+}
+
+/* `text`: the entry's line. */
+static int take_entry(struct merge *m, size_t i, const struct hc_entry *e, const char *text,
+                      struct hc_error *err)
 {
     const struct row blank = {.from = BLANK};
     if (e->kind == HC_ENTRY_BATCH)
-        m->parts[i].batch = *e;
+        return take_batch(&m->parts[i], e, text, err);
     return e->kind == HC_ENTRY_BLANK ? add_row(m, e->line, &blank, err) : 0;
 }
 
@@ -135,7 +147,7 @@ static int read_journal(struct merge *m, size_t i, struct hc_error *err)
     while (rc > 0 && (rc = hc_reader_get(&reader, &line, err)) > 0 && !line.torn) {
         struct hc_entry e;
         if (hc_entry_parse(&e, HC_BATCH_JOURNAL, line.text, line.len, err) < 0 ||
-            take_entry(m, i, &e, err) < 0)
+            take_entry(m, i, &e, line.text, err) < 0)
             rc = hc_ctx(err, "%s, line %lld", m->parts[i].path, (long long)reader.line);
     }
     hc_reader_finish(&reader);
@@ -375,6 +387,17 @@ static int write_line(struct merge *m, const struct row *row, struct hc_error *e
     return rc;
 }
 
+/* Says which shards ran under something else than the first. */
+static void tell_unlike(const struct merge *m)
+{
+    for (size_t i = 1; i < m->count; i++) {
+        hc_autobuf how = {0};
+        if (hc_under_differs(m->parts[0].under, m->parts[i].under, &how))
+            hc_warn("%s ran under another policy, tree or limit than %s: %s", m->parts[i].path,
+                    m->parts[0].path, how.data);
+    }
+}
+
 static int write_blank(struct merge *m, int64_t line, struct hc_error *err)
 {
     const struct hc_entry e = {.kind = HC_ENTRY_BLANK, .line = line};
@@ -435,6 +458,7 @@ static int merge(struct merge *m, const char *output_dir, char *const *paths, st
     for (size_t i = 0; i < m->count; i++)
         if (read_part(m, i, paths[i], err) < 0)
             return -1;
+    tell_unlike(m);
     if (check_parts(m, err) < 0 || check_lines(m, err) < 0 || write_all(m, err) < 0)
         return -1;
     return sum_up(m, err);
@@ -452,6 +476,7 @@ int hc_batch_merge(const char *output_dir, char *const *shards, size_t count, bo
         m.parts[i].dir = m.parts[i].results = -1;
     int status = merge(&m, output_dir, shards, err);
     for (size_t i = 0; i < count; i++) {
+        free(m.parts[i].under);
         hc_close_fd(&m.parts[i].dir);
         hc_close_fd(&m.parts[i].results);
     }

@@ -182,6 +182,7 @@ static int load_entry(struct loading *l, const struct hc_entry *e, int64_t at, s
     case HC_ENTRY_BATCH:
         mark_all_started(l->past, e->boot);
         l->past->last = *e;
+        l->past->last.result += (size_t)at;
         l->past->any = true;
         return 0;
     case HC_ENTRY_BLANK:
@@ -254,6 +255,17 @@ static int read_first(struct loading *l, struct hc_error *err)
         rc = load_entry(l, &e, 0, err);
     hc_reader_finish(&reader);
     return rc;
+}
+
+char *hc_past_under(const struct hc_past *past, const struct hc_folder *folder, struct hc_error *err)
+{
+    size_t len = past->last.result_len;
+    char *text = calloc(1, len + 1);
+    if (text && pread(folder->journal, text, len, (off_t)past->last.result) == (ssize_t)len)
+        return text;
+    (void)hc_fail(err, text ? EIO : ENOMEM, "%s/" HC_BATCH_JOURNAL, folder->path);
+    free(text);
+    return NULL;
 }
 
 /* ---- the results ---- */

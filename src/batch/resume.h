@@ -23,7 +23,7 @@ struct hc_waiting_result {
 
 struct hc_past {
     bool any;                  /* there was an earlier run of the batch */
-    struct hc_entry last;      /* the HC_ENTRY_BATCH of the last run */
+    struct hc_entry last;      /* the HC_ENTRY_BATCH of the last run; `result` is an offset in the journal */
     struct hc_entry read;      /* the HC_ENTRY_BEGIN of the furthest line; line 0: none */
     struct hc_lineset done;    /* lines with results, and lines without a job, by hc_shard_index */
     struct hc_open_line *open; /* sorted by line; owned */
@@ -45,6 +45,10 @@ int hc_past_read(struct hc_past *past, struct hc_folder *folder, const bool reru
 /* Remove these results from results.jsonl. */
 int hc_past_settle(struct hc_past *past, struct hc_folder *folder, struct hc_error *err);
 void hc_past_finish(struct hc_past *past, const struct hc_folder *folder);
+
+/* What the jobs of the last run were under, as JSON that the caller frees; "": the journal does not say. NULL
+ * with an error: it cannot be read. */
+char *hc_past_under(const struct hc_past *past, const struct hc_folder *folder, struct hc_error *err);
 
 struct hc_open_line *hc_past_find(const struct hc_past *past, int64_t line); /* NULL: not open */
 

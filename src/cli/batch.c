@@ -9,6 +9,7 @@
 #include "cli/request.h"
 #include "client/http.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static const char help_head[] =
     "      --jobs N              at once (as many as there are processors)\n"
     "      --json                print results as they end, too\n"
     "      --ordered             results in the order of lines\n"
-    "      --resume              go on with what is in DIR: nothing that has ended runs again\n"
+    "      --resume[=changed]    go on with what is in DIR: nothing that has ended runs again; changed:\n"
+    "                            even under another policy, tree or limit than before\n"
     "      --rerun STATUS[,STATUS]...\n"
     "                            with --resume: but for what has ended like this\n"
     "      --retry N             so often again if the program was not begun (0)\n"
@@ -78,6 +80,46 @@ static int check_daemon(const struct hc_request *q, struct hc_error *err)
     return fd < 0 ? -1 : 0;
 }
 
+/* What all jobs are under where a daemon runs them, which has policies and trees of its own: what is asked of
+ * it. */
+static cJSON *asked_of_daemon(const struct hc_request *q)
+{
+    cJSON *under = cJSON_CreateObject(), *options = cJSON_AddObjectToObject(under, "options");
+    if (q->job.policy)
+        (void)cJSON_AddStringToObject(under, "policy", q->job.policy);
+    for (size_t i = 0; i < q->job.override_count; i++) {
+        const struct hc_override *o = &q->job.overrides[i];
+        cJSON_DeleteItemFromObjectCaseSensitive(options, o->opt->path); /* the last one holds */
+        (void)cJSON_AddStringToObject(options, o->opt->path, o->text);
+    }
+    return under;
+}
+
+/* What all jobs are under here: the policy with all options, and which tree its "tree" is now. */
+static cJSON *held_here(const struct hc_request *q)
+{
+    struct hc_tree t;
+    struct hc_error ignored;
+    cJSON *under = hc_policy_to_json(&q->policy);
+    cJSON_DeleteItemFromObjectCaseSensitive(under, "description");
+    if (hc_tree_open(&t, q->policy.tree, &ignored) == 0)
+        (void)cJSON_AddStringToObject(under, "tree_sha256", t.id);
+    hc_tree_finish(&t);
+    return under;
+}
+
+/* The JSON that the journal gets of what all jobs are under; the caller frees it by cJSON_free. NULL: no
+ * memory. */
+static char *describe_under(const struct hc_request *q)
+{
+    cJSON *under = q->warm == HC_WARM_NO ? held_here(q) : asked_of_daemon(q);
+    if (q->job.tenant)
+        (void)cJSON_AddStringToObject(under, "tenant", q->job.tenant);
+    char *text = cJSON_PrintUnformatted(under);
+    cJSON_Delete(under);
+    return text;
+}
+
 static int run_batch(struct hc_request *q, struct hc_error *err)
 {
     static const enum hc_batch_where where[] = {
@@ -92,14 +134,19 @@ static int run_batch(struct hc_request *q, struct hc_error *err)
     hc_autofd cancel = check_tree(q, err) < 0 || check_daemon(q, err) < 0 ? -1 : hc_cancel_open(err);
     if (cancel < 0)
         return -1;
+    char *under = describe_under(q);
+    if (!under)
+        return hc_fail(err, ENOMEM, "batch");
     struct hc_batch batch = {
         .asked = asked,
         .given = &q->job,
         .output_dir = q->job.output_dir ? q->job.output_dir : DEFAULT_DIR,
+        .under = under,
         .cancel_fd = cancel,
         .where = where[q->warm],
     };
     int status = hc_batch_serve(&batch, err);
+    cJSON_free(under);
     if (status >= 0)
         hc_cancel_end_by(batch.signal);
     return status;

@@ -97,7 +97,7 @@ static const struct {
     {{"live-figures", required_argument, NULL, OPT_FIGURE_FD}, HC_OF_RUN},
     {{"jobs", required_argument, NULL, OPT_JOBS}, HC_OF_SERVE | HC_OF_BATCH},
     {{"store", required_argument, NULL, OPT_STORE}, HC_OF_SERVE},
-    {{"resume", no_argument, NULL, OPT_RESUME}, HC_OF_BATCH},
+    {{"resume", optional_argument, NULL, OPT_RESUME}, HC_OF_BATCH},
     {{"rerun", required_argument, NULL, OPT_RERUN}, HC_OF_BATCH},
     {{"retry", required_argument, NULL, OPT_RETRY}, HC_OF_BATCH},
     {{"ordered", no_argument, NULL, OPT_ORDERED}, HC_OF_BATCH},
@@ -229,7 +229,10 @@ static int take_batch_option(struct hc_batch_options *b, int opt, struct hc_erro
     switch (opt) {
     case OPT_RESUME:
         b->resume = true;
-        return 0;
+        b->changed = optarg;
+        return !optarg || strcmp(optarg, "changed") == 0
+                   ? 0
+                   : hc_fail_as(err, HC_EXIT_USAGE, 0, "expected --resume or --resume=changed");
     case OPT_ORDERED:
         b->ordered = true;
         return 0;

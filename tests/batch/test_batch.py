@@ -350,7 +350,7 @@ def test_a_second_signal_ends_what_runs():
     process.communicate(timeout=cells.PATIENCE)
     assert process.returncode == -signal.SIGTERM
     assert b.statuses() == {1: "killed"}
-    assert b.run("--resume").returncode == 3
+    assert b.run("--resume", "--timeout", "600s").returncode == 3
     assert b.statuses() == {1: "killed", 2: "ok"}
 
 
@@ -412,6 +412,44 @@ def test_other_jobs_are_not_taken_for_those_that_were_begun():
     assert done.returncode == 65 and "not the jobs that were begun" in done.stderr
     done = b.run("--resume", "--ordered", jobs=b.jobs)
     assert done.returncode == 65 and len(b.statuses()) == 3
+
+
+def test_a_batch_goes_on_under_what_it_was_begun_under_or_says_what_is_other():
+    b = Batch("print(1)", "import time; time.sleep(600)", tree="base")
+    assert b.run("--timeout", "1s").returncode == 3
+    begun = b.journal()[0]["under"]
+    assert begun["limits"]["timeout"] == "1s" and begun["name"] == "default"
+    before = (b.out / "results.jsonl").read_bytes()
+    for options, message in (((), 'limits.timeout: "1s" -> '),
+                             (("--timeout", "1s", "--memory", "300M", "--pids", "9"), '-> "300M", limits.pids: 64 -> 9'),
+                             (("--timeout", "1s", "-p", "charts"), 'name: "default" -> "charts"'),
+                             (("--timeout", "1s", "--tenant", "t"), 'tenant: not set -> "t"')):
+        done = b.run("--resume", *options)
+        assert done.returncode == 65 and message in done.stderr and "--resume=changed" in done.stderr, done
+        assert (b.out / "results.jsonl").read_bytes() == before
+    assert b.run("--resume", "--timeout", "1s").returncode == 3
+    done = b.run("--resume=changed", "--rerun", "timeout", "--timeout", "2s")
+    assert done.returncode == 3 and 'limits.timeout: "1s" -> "2s"' in done.stderr
+    assert b.journal()[-1].get("end") == 2
+    assert "another policy" not in b.run("--resume", "--timeout", "2s").stderr  # what held last is what counts
+    assert b.run("--resume=later").returncode == 64
+
+
+def test_a_journal_that_does_not_say_what_held_is_gone_on_with():
+    b = Batch("print(1)", tree="base")
+    assert b.run().returncode == 0
+    journal = b.journal()
+    del journal[0]["under"]
+    (b.out / "journal.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in journal))
+    assert b.run("--resume", "--timeout", "5s").returncode == 0
+
+
+def test_shards_under_different_limits_are_named_when_they_are_merged():
+    whole, parts = Batch("print(1)", "print(2)", tree="base"), [Batch(), Batch()]
+    for k, part in enumerate(parts):
+        assert part.run("--shard", f"{k + 1}/2", "--timeout", f"{k + 5}s", jobs=whole.jobs).returncode == 0
+    _, done = merge(*parts)
+    assert done.returncode == 0 and 'limits.timeout: "5s" -> "6s"' in done.stderr, done
 
 
 def test_a_refused_resume_takes_nothing_away():
