@@ -83,6 +83,10 @@ extern const size_t hc_call_rules_count;
     (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_VM |    \
      CLONE_VFORK | SIGCHLD)
 
+/* The flags with which a session's interpreter clones the process that makes a copy of it and ends: that
+ * process works in the interpreter's memory, as only the copy needs one of its own. */
+#define HC_BETWEEN_CLONE (CLONE_VM | CLONE_VFORK | SIGCHLD)
+
 /* Further rows of a zygote's filter (zygote_calls.c): each allows a call; `when` is not used. */
 extern const struct hc_call_rule hc_zygote_rules[];
 extern const size_t hc_zygote_rules_count;

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define MAPPINGS    "/proc/self/maps"
 #define DESCRIPTORS "/proc/self/fd"
@@ -142,4 +145,11 @@ void hc_copyable_reseed(void)
 {
     if (sqlite_randomness)
         sqlite_randomness(0, NULL); /* the next use takes a new seed */
+}
+
+void hc_renew_rseq(void)
+{
+    char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
+    if (__rseq_size)
+        (void)syscall(SYS_rseq, area, sizeof(struct rseq), 0, RSEQ_SIG);
 }

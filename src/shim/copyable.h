@@ -35,4 +35,8 @@ int hc_copyable_reopen(const struct hc_open_files *files, struct hc_error *err);
  * the zygote's; called in a copy. guest_warm.py does it for Python modules. */
 void hc_copyable_reseed(void);
 
+/* Registers restartable sequences (rseq(2)) again: the kernel drops them for a process made with CLONE_VM,
+ * and for its forks; called in a copy that such a process has forked. */
+void hc_renew_rseq(void);
+
 #endif

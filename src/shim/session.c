@@ -6,7 +6,7 @@
  * copies and tells the launcher how each of them ended.
  *
  * Rights. The filters let no process here fork or signal another, whether it is the guest's or ours; they ask
- * the launcher each time, which allows the two forks of a copy when it has ordered one. A copy that waits
+ * the launcher each time, which allows the two steps of a copy when it has ordered one. A copy that waits
  * runs no code of the guest, no finalizer and no handler: it holds the interpreter's lock, blocks all
  * signals, and is also kept stopped by the launcher. It becomes Python again only when it takes over.
  *
@@ -28,16 +28,20 @@
 #include "shim/harness/results.h"
 #include "shim/harness/tools.h"
 #include "shim/harness/wire.h"
+#include "policy/calls.h"
+#include "shim/copyable.h"
 #include "shim/openmp.h"
 #include "shim/source.h"
 #include "wire/handover.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#define MAX_ORDER ((size_t)512 << 20) /* most bytes of the launcher's order for one run */
+#define MAX_ORDER     ((size_t)512 << 20) /* most bytes of the launcher's order for one run */
+#define BETWEEN_STACK 65536               /* bytes of stack for be_between */
 
 static bool begun; /* this process, or one that it is a copy of, was given a program to run */
 
@@ -126,18 +130,29 @@ static void become_python(PyObject *random)
  * SIDE_NOT_COPIED: no copy could be made. */
 enum side { SIDE_ORIGINAL, SIDE_COPY, SIDE_NOT_COPIED };
 
-/* The first child makes the second and ends, so that the second becomes a child of pid 1. */
+/* The process between the original and the copy; it works in the original's memory, on a stack of its own,
+ * while the original's thread waits. `copy`: where the copy goes on, on the stack of make_copy. */
+static int be_between(void *copy)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        siglongjmp(*(sigjmp_buf *)copy, 1);
+    _exit(pid < 0 ? 1 : 0);
+}
+
+/* The first child makes the second and ends, so that the second becomes a child of pid 1. Only the second has
+ * a memory of its own: copying the page tables of a large interpreter takes most of the time. */
 static enum side fork_twice(void)
 {
+    static _Alignas(16) char stack[BETWEEN_STACK];
     int status = 0;
-    pid_t between = fork();
-    if (between == 0) {
-        pid_t copy = fork();
-        if (copy != 0)
-            _exit(copy < 0 ? 1 : 0);
+    sigjmp_buf copy;
+    if (sigsetjmp(copy, 0)) {
+        hc_renew_rseq();
         wait_for_turn();
         return SIDE_COPY;
     }
+    pid_t between = clone(be_between, stack + sizeof stack, HC_BETWEEN_CLONE, &copy);
     while (between > 0 && waitpid(between, &status, 0) < 0)
         if (errno != EINTR)
             return SIDE_NOT_COPIED;

@@ -42,7 +42,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/rseq.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -130,20 +129,11 @@ static _Noreturn void become_init(pid_t guest)
     _exit(HC_EXIT_INTERNAL);
 }
 
-/* Registers restartable sequences (rseq(2)) again: the kernel drops them for a process made with CLONE_VM,
- * and for its forks. */
-static void renew_rseq(void)
-{
-    char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
-    if (__rseq_size)
-        (void)syscall(SYS_rseq, area, sizeof(struct rseq), 0, RSEQ_SIG);
-}
-
 /* pid 2, right after the fork. */
 static _Noreturn void become_guest(const struct hc_handover *zygote)
 {
     sigset_t none;
-    renew_rseq();
+    hc_renew_rseq();
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     close(HC_FD_STATUS);

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -609,12 +610,7 @@ def test_what_a_run_leaves_is_not_told_of_a_later_one(base_tree, options):  # py
 # The copies that are made of it from now on have a thread that says again and again that it is a copy.
 SPEAKING_COPIES = session_client.RING + """
 import os
-depth = 0
 def forked():
-    global depth
-    depth += 1
-    if depth < 2:
-        return
     while os.getppid() != 1:  # the child of a child is the copy, and known by its parent
         pass
     speaker.start()
@@ -793,19 +789,59 @@ def fixture_own(bare):
         yield session
 
 
+# The program makes the process itself that the interpreter makes for a copy, in the interpreter's memory, from a thread, as the thread that
+# makes it waits for its end; it stays, and goes on with Python.
+STAYS_BETWEEN = """
+import ctypes, os, random, threading
+stack, begun = ctypes.create_string_buffer(1 << 20), threading.Event()
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+def stays(nothing):
+    begun.set()
+    while True: pass
+def make():
+    top = ctypes.c_void_p(ctypes.addressof(stack) + (1 << 20) & ~15)
+    ctypes.CDLL(None).clone(stays, top, 0x100 | 0x4000 | 17, None)  # CLONE_VM, CLONE_VFORK, SIGCHLD
+    begun.set()
+def getstate(state=random.getstate()):
+    threading.Thread(target=make, daemon=True).start()
+    begun.wait()
+    return state
+"""
+
+
 def test_the_forks_of_a_checkpoint_leave_no_process_that_runs(own):
     """Its interpreter runs code of the program's before it makes the copy."""
+    session_client.need_contexts()
+    own.run(STAYS_BETWEEN + "random._inst.getstate = getstate")
+    cells.wait_until("the threads are stopped", lambda: is_at_rest(own))
+    assert "no copy could be made" in refused(own, {"checkpoint": "a"})
+    cells.wait_until("a process that nobody knows", lambda: sorted(set(states_of_processes(own))) == ["S", "T", "Z"])
+
+
+def test_what_stays_between_works_outside():
+    """Where nothing holds it, the same code makes a second process, which runs Python in the first one's memory."""
+    code = STAYS_BETWEEN + """
+getstate()
+import glob, signal
+child, = [int(pid) for path in glob.glob("/proc/self/task/*/children") for pid in open(path).read().split()]
+print(open(f"/proc/{child}/status").read().count("State:\\tR"), flush=True)
+os.kill(child, signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=cells.PATIENCE, check=False)
+    assert done.stdout.strip() == "1", done
+
+
+def test_the_program_cannot_fork_where_its_interpreter_does(own):
     own.run("""
 import os, random
 def getstate(state=random.getstate()):
-    if os.fork() == 0:
-        while True: pass
+    try: print("forked", os.fork())
+    except OSError as error: print(error.strerror)
     return state
 random._inst.getstate = getstate
 """)
-    assert is_at_rest(own)
-    assert "no copy could be made" in refused(own, {"checkpoint": "a"})
-    cells.wait_until("a process that nobody knows", lambda: sorted(set(states_of_processes(own))) == ["S", "T", "Z"])
+    run = own.run("1")
+    assert (run.status, run.value) == ("ok", 1) and run.stdout.split("\n")[0] == "Operation not permitted", run
 
 
 # Code of the program's that its process runs before it makes the copy that a run or a checkpoint needs.

@@ -3,6 +3,7 @@
 #include "cell/seccomp/fork_permit.h"
 
 #include "base/status.h"
+#include "policy/calls.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -18,20 +19,21 @@ static bool is_call(const struct seccomp_notif *q, const char *name)
     return q->data.nr == seccomp_syscall_resolve_name(name);
 }
 
-/* Whether the caller is the process that may fork, or its child: a copy is the child of a child
- * (shim/session.c). */
-static bool may_use(const struct hc_fork_permit *p, pid_t caller)
-{
-    char path[48];
-    (void)snprintf(path, sizeof path, "/proc/%d/status", caller);
-    const char *text = hc_status_read(AT_FDCWD, path);
-    return text && (hc_status_field(text, "Tgid", 10, 0) == (uint64_t)p->owner ||
-                    hc_status_field(text, "PPid", 10, 0) == (uint64_t)p->owner);
-}
+/* The steps of making a copy, which is the child of a child (shim/session.c), from the last to the first:
+ * `step` is the number of forks that are left. */
+static const struct {
+    const char *caller; /* the field of the caller's status that has to be the owner's process ID */
+    uint64_t flags;     /* the flags of its clone */
+} steps[HC_FORK_PERMIT_COUNT + 1] = {{0}, {"PPid", FORK_FLAGS}, {"Tgid", HC_BETWEEN_CLONE}};
 
 static bool may_fork(struct hc_fork_permit *p, const struct seccomp_notif *q)
 {
-    if (p->forks == 0 || q->data.args[0] != FORK_FLAGS || !may_use(p, (pid_t)q->pid))
+    char path[48];
+    if (p->forks == 0 || q->data.args[0] != steps[p->forks].flags)
+        return false;
+    (void)snprintf(path, sizeof path, "/proc/%u/status", q->pid);
+    const char *text = hc_status_read(AT_FDCWD, path);
+    if (!text || hc_status_field(text, steps[p->forks].caller, 10, 0) != (uint64_t)p->owner)
         return false;
     p->forks--;
     return true;

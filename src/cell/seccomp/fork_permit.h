@@ -10,7 +10,7 @@
 
 struct hc_fork_permit {
     int forks;   /* forks that may still be made; above 0 only while the launcher waits for a copy */
-    pid_t owner; /* the process that may make them; its child may, too */
+    pid_t owner; /* the process that may make the first; its child may make the second */
 };
 
 /* A hc_listener_permit whose `ctx` is a struct hc_fork_permit: a process may signal itself, and the
