@@ -111,9 +111,8 @@ static PyObject *indexed(PyObject *object)
     for (size_t i = 0; full && i < sizeof indexers / sizeof *indexers; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "pandas.core.indexing.%s", indexers[i]);
-        PyObject *of = PyUnicode_CompareWithASCIIString(full, name) == 0
-                           ? PyObject_GetAttrString(object, "obj")
-                           : NULL;
+        PyObject *of =
+            PyUnicode_CompareWithASCIIString(full, name) == 0 ? PyObject_GetAttrString(object, "obj") : NULL;
         PyErr_Clear();
         if (of)
             return of;
