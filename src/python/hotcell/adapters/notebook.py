@@ -336,6 +336,7 @@ class RunPython:
             if untold is not None:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
+            self._export_of_failed(result, names, values, desk)
             raise exception_of(result, values.kept_back)
         sys.stderr.write(str(result.stderr))
         _show_figures(result)
@@ -382,6 +383,14 @@ class RunPython:
             if name in names.bound or name not in given or not _change_in_place(self.g[name], value):
                 self.g[name] = value
         return exported
+
+    def _export_of_failed(self, result: Result, names: _Names, values: _Values, desk: Desk) -> None:
+        """Deliver what was assigned before an exception or a limit ended the run."""
+        if result.rejection is None:
+            try:
+                self._export(result, names, values, desk)
+            except ValueError as error:  # the exception of the run comes first
+                warnings.warn(f"the variables of the run did not come back: {error}", stacklevel=4)
 
     def _place_files(self, result: Result) -> None:
         """Move files from a session's current directory to the caller's. The session does not see what is there: only what
