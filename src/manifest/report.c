@@ -91,7 +91,7 @@ static bool is_error(const cJSON *node)
     static const struct part parts[] = {
         {"type", is_string, false}, {"message", is_string, false}, {"traceback", is_string, false},
         {"line", is_place, true},   {"column", is_place, true},    {"end_column", is_place, true},
-        {"hint", is_text, true},
+        {"hint", is_text, true},    {"classes", is_strings, true},
     };
     return cJSON_IsNull(node) || has_parts(node, parts, sizeof parts / sizeof *parts);
 }

@@ -16,12 +16,13 @@ struct hc_guest_warnings {
 };
 
 /* Check that the text is an object of "value" (an object or null), "error" ({"type", "message", "traceback",
- * "line", "column", "end_column", "hint"} or null), "figures" ([{"path", "mime", "kind": strings, "chart":
- * object, which may be missing}]), "columns" ({input: [names]}), "warnings", "warning_kinds" (a kind for each
- * warning), "exit", "complete", "results" (anything), "returned" ({name: {"type", "path", "mime", "error":
- * strings, "json": anything}}), "displays" ([objects]); each member may be missing, and no other is allowed.
- * A report that is nested too deeply for a manifest is refused. HC_EXIT_DATA. *warnings gets the warnings of
- * the report, and is empty if there are none or the report is refused; `warnings` may be NULL. */
+ * "line", "column", "end_column", "hint", "classes": strings} or null), "figures" ([{"path", "mime", "kind":
+ * strings, "chart": object, which may be missing}]), "columns" ({input: [names]}), "warnings",
+ * "warning_kinds" (a kind for each warning), "exit", "complete", "results" (anything), "returned" ({name:
+ * {"type", "path", "mime", "error": strings, "json": anything}}), "displays" ([objects]); each member may be
+ * missing, and no other is allowed. A report that is nested too deeply for a manifest is refused.
+ * HC_EXIT_DATA. *warnings gets the warnings of the report, and is empty if there are none or the report is
+ * refused; `warnings` may be NULL. */
 int hc_guest_report_check(const char *text, size_t len, struct hc_guest_warnings *warnings,
                           struct hc_error *err);
 /* Frees both lists. */

@@ -266,6 +266,7 @@ static void outcome_finish(struct hc_outcome *o)
 {
     Py_CLEAR(o->value);
     Py_CLEAR(o->error_type);
+    Py_CLEAR(o->error_classes);
     Py_CLEAR(o->error_message);
     Py_CLEAR(o->error_trace);
     Py_CLEAR(o->error_hint);

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import decimal
 import json
 import math
 import os
@@ -16,7 +17,7 @@ import pytest
 from runners import PACKAGE, fresh, run  # noqa: F401
 
 import hotcell
-from hotcell.adapters import RunPython, frames, notebook
+from hotcell.adapters import RunPython, frames, notebook, raised_as
 from hotcell.adapters import allow as registry
 from hotcell.adapters.allow import allow
 
@@ -241,15 +242,156 @@ def test_exceptions_keep_their_type():
         run("{}['x']")
     with pytest.raises(SyntaxError, match="line 1"):
         run("x = = 1")
-    with pytest.raises(hotcell.JobError, match="Own: text"):
-        run("class Own(Exception): pass\nraise Own('text')")
+    with pytest.raises(hotcell.JobError, match="exit status 3"):
+        run("raise SystemExit(3)")
     with pytest.raises(TimeoutError):
         run("while True: pass", timeout=1)
     with pytest.raises(hotcell.PolicyError):
         run("1", policy="no-such")
 
 
+RAISED = [
+    ("import json\njson.loads('[')", json.JSONDecodeError, "Expecting value: line 1 column 2 (char 1)", "json.decoder.JSONDecodeError"),
+    ("import decimal\ndecimal.Decimal('1') / 0", decimal.DivisionByZero, "[<class 'decimal.DivisionByZero'>]", "decimal.DivisionByZero"),
+    ("b'\\xff'.decode()", UnicodeDecodeError, "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte", "UnicodeDecodeError"),
+    ("class Own(ValueError): pass\nraise Own('text')", ValueError, "text", "Own"),
+    ("class Own(KeyError): pass\nclass Other(Own): pass\nraise Other('text')", KeyError, "'text'", "Other"),
+    ("class TimeoutError(Exception): pass\nraise TimeoutError('mine')", Exception, "mine", "TimeoutError"),
+    ("raise StopIteration('text')", Exception, "text", "StopIteration"),
+    ("raise ExceptionGroup('text', [ValueError(1)])" if sys.version_info >= (3, 11) else "raise Exception('text (1 sub-exception)')",
+     Exception, "text (1 sub-exception)", "ExceptionGroup" if sys.version_info >= (3, 11) else "Exception"),
+]
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_exceptions_of_libraries_and_of_the_code_keep_their_type_or_that_of_a_base(session):
+    """S3.7: the nearest class that the caller has, the text, and the code's own frames; the name in the cell is a member."""
+    with contextlib.closing(RunPython(g={}, tree="base", session=session)) as runner:
+        for code, kind, text, name in RAISED:
+            with pytest.raises(kind) as caught:
+                asyncio.run(runner(code))
+            error = caught.value
+            assert (type(error), str(error), error.cell_type) == (kind, text, name)
+            assert traceback.extract_tb(error.__traceback__)[-1].filename.startswith("<pyrun_")
+            named = [f"its class in the cell: {name}"] if name not in (kind.__name__, f"{kind.__module__}.{kind.__name__}") else []
+            assert getattr(error, "__notes__", []) == named
+    assert RAISED[0][1]("Expecting value", "[", 1).args[0] == RAISED[0][2]
+    with pytest.raises(json.JSONDecodeError) as caught:
+        run(RAISED[0][0])
+    assert (caught.value.msg, caught.value.pos, caught.value.lineno, caught.value.colno) == ("Expecting value", 1, 1, 2)
+
+
+def test_exceptions_of_data_libraries_keep_their_type(scientific):
+    """S3.7: as the caller has loaded pandas."""
+    pd = cells.need_module("pandas")
+    with pytest.raises(pd.errors.UndefinedVariableError, match="name 'b' is not defined") as caught:
+        run("import pandas as pd\npd.DataFrame({'a': [1]}).query('b > 1')", tree="scientific", timeout=60 * cells.SLOWNESS)
+    assert isinstance(caught.value, NameError)
+
+
+class Loud(ValueError):
+    """Runs code when it is made."""
+
+    def __new__(cls, *args):
+        raise AssertionError("ran")
+
+
+class Teller(ValueError):
+    """Runs code when it is shown."""
+
+    def __str__(self):
+        raise AssertionError("ran")
+
+
+class Plain(ValueError):
+    """Has no code of its own but a constructor's."""
+
+    def __init__(self):
+        raise AssertionError("ran")
+
+
+class Lazy(type(sys)):
+    """A module that imports when it is asked for what it does not have."""
+
+    def __getattr__(self, name):
+        raise AssertionError("ran")
+
+
+def test_a_cell_chooses_among_harmless_exceptions_alone(monkeypatch):
+    """S3.7: the names come from a hostile process. Nothing is imported, nothing but a constructor of Python's runs, and only exceptions of
+    the table are made."""
+    numpy = Lazy("numpy_of_test")
+    numpy.__file__ = "/usr/lib/python3/dist-packages/numpy_of_test.py"
+    monkeypatch.setattr(raised_as, "LIBRARIES", {"numpy_of_test"})
+    monkeypatch.setitem(sys.modules, "numpy_of_test", numpy)
+    for kind in (Loud, Teller, Plain):
+        monkeypatch.setattr(kind, "__module__", "numpy_of_test")
+        setattr(numpy, kind.__name__, kind)
+    numpy.exit, numpy.run, numpy.Quit = sys.exit, subprocess.run, KeyboardInterrupt
+
+    def made(*names):
+        return raised_as.exception(hotcell.results.Error("X", "text", "", classes=names))
+    assert type(made("numpy_of_test.Plain", "ValueError")) is Plain and made("numpy_of_test.Plain").args == ("text",)
+    for name in ("numpy_of_test.Loud", "numpy_of_test.Teller", "numpy_of_test.missing", "numpy_of_test.exit", "numpy_of_test.run", "numpy_of_test.Quit",
+                 "numpy_of_test.Plain.__init__", "hotcell.errors.JobError", "hotcell.UsageError", f"{__name__}.Lazy", "os.system", "no_such.Error",
+                 "builtins.ValueError.__init__", "", ".", "..", "json.", ".decoder", "print", "exec", "type", "SystemExit"):
+        error = made(name, "ValueError")
+        assert type(error) is ValueError and error.cell_type == name, name
+        assert made(name) is None, name
+    assert made(*["a.b"] * 100, "ValueError") is None  # of too many names
+
+
 # ---- what comes back ----
+
+@pytest.mark.parametrize("session", [False, True])
+def test_large_values_come_back_as_themselves(session):
+    """S3.4: up to limits.value, 16 MiB under this policy."""
+    with contextlib.closing(RunPython(g={}, tree="base", session=session)) as runner, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for code in ("list(range(200_000))", "'x' * 10**6", "b'x' * 10**6", "{i: str(i) for i in range(50_000)}", "-10**3000"):
+            value = asyncio.run(runner(code))
+            assert value == eval(code) and type(value) is type(eval(code)), code
+
+
+@pytest.mark.parametrize("session", [False, True])
+@pytest.mark.parametrize("code", ["list(range(3000))", "'x' * 20000", "10**3000", "[1, 'a'] * 400", "b'x' * 3000"])
+def test_a_value_beyond_the_limit_is_seen_to_be_cut(session, code, tmp_path):
+    """S3.4: a Repr, with a warning; in a variable it comes back whole."""
+    policy = tmp_path / "small.json"
+    policy.write_text(json.dumps({"name": "small", "extends": "notebook", "limits": {"value": "4K"}}))
+    g = {}
+    with contextlib.closing(RunPython(g=g, tree="base", session=session, policy=str(policy))) as runner:
+        with pytest.warns(UserWarning, match="the value is here as .*text alone: it does not fit into the policy's limits.value, 4096 bytes"):
+            value = asyncio.run(runner(code))
+        assert type(value) is hotcell.Repr and repr(eval(code)).startswith(value[:100])
+        asyncio.run(runner(f"x = {code}"))
+    assert g["x"] == eval(code)
+
+
+def test_a_value_of_a_class_that_is_not_carried_is_a_repr():
+    """S3.4: a str that the program returned is never one."""
+    for code in ("object()", "[object(), 1]", "lambda: 1", "print"):
+        assert type(run(code)) is hotcell.Repr
+    assert type(run("repr(print)")) is str
+    with pytest.warns(UserWarning, match="the value is here as text alone: .*contains itself"):
+        assert type(run("x = [1]\nx.append(x)\nx")) is hotcell.Repr
+
+
+@pytest.mark.parametrize("session", [False, True])
+@pytest.mark.parametrize(("end", "error"), [("1 / 0", ZeroDivisionError), ("while True: pass", TimeoutError), ("y = [0] * 10**11", MemoryError)])
+def test_what_was_assigned_before_an_exception_comes_back(session, end, error):
+    """S3.10, S3.15: as with code that runs in the caller's process."""
+    items, before = [1], {"n": 1, "keep": print}
+    g = {**before, "items": items}
+    with contextlib.closing(RunPython(g=g, tree="base", session=session, timeout=cells.SLOWNESS)) as runner:
+        with pytest.raises(error):
+            asyncio.run(runner(f"n = 2\nitems.append(5)\nm_ = (1, n)\n_own = 3\nkeep = 4\n{end}\nlate = 1"))
+        assert g == {"n": 2, "keep": print, "items": [1, 5], "m_": (1, 2)} and g["items"] is items
+        assert asyncio.run(runner("[n, items, m_]")) == [2, [1, 5], (1, 2)]
+        with pytest.raises(PermissionError):
+            asyncio.run(runner("n = 3\nx.__class__"))  # is refused before any of it runs
+        assert g["n"] == 2
+
 
 @pytest.mark.parametrize(("name", "value", "g", "exported"), [
     ("x", 1, {}, True), ("x", 1, {"x": 0}, True), ("_x", 1, {}, False), ("_x_", 1, {}, False),

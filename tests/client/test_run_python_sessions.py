@@ -57,11 +57,14 @@ def test_a_run_that_is_killed_costs_only_itself(runner, g):
     assert ask(runner, "[f(), type(x).__name__]") == [1, "object"] and g["n"] == 1
 
 
-def test_what_an_error_left_is_not_the_callers(runner, g):
+def test_what_an_error_left_is_the_callers_as_far_as_it_can_be_sent(runner, g):
+    """S3.15: the caller's namespace decides, also after an exception."""
     g["n"] = 1
     with pytest.raises(ZeroDivisionError):
-        ask(runner, "n = 2\n1/0")
-    assert ask(runner, "n") == 1 == g["n"]
+        ask(runner, "n = 2\nf = lambda: 5\n1/0")
+    assert ask(runner, "[n, f()]") == [2, 5] and g["n"] == 2
+    g["n"] = 7
+    assert ask(runner, "n") == 7
 
 
 def test_tools_of_this_moment(runner, g):

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import types
+import warnings
 from pathlib import Path
 
 import cells
@@ -259,6 +260,61 @@ def test_what_the_code_has_made_can_be_changed_and_what_it_was_given_cannot(sess
                 asyncio.run(runner(code))
             assert hint in caught.value.__notes__[0]
         assert asyncio.run(runner("import os\nos.environ.update(A='b')\nos.environ['A']")) == "b"  # as the hint says
+
+
+CELLS = ["df.loc[0, 'a'] = 9", "df.iloc[0, 0] = 9", "df.at[0, 'a'] = 9", "df.iat[0, 0] = 9", "df.loc[df.a < 2, 'a'] += 8"]
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_cells_of_a_frame_that_may_be_written_may_be_written(session, scientific):
+    """S3.11: loc, iloc, at and iat change the frame, and are judged as the frame is."""
+    pd = cells.need_module("pandas")
+    g = {}
+    with contextlib.closing(RunPython(g=g, session=session, tree="scientific", timeout=60 * cells.SLOWNESS)) as runner:
+        for code in CELLS:
+            g["df"] = pd.DataFrame({"a": [1, 2]})
+            with pytest.raises(PermissionError, match="type DataFrame may not"):
+                asyncio.run(runner(code))
+        registry.allow_write_types(pd.DataFrame)
+        for code in CELLS:
+            g["df"] = pd.DataFrame({"a": [1, 2]})
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the session begins anew with these rules
+                asyncio.run(runner(code))
+            assert list(g["df"].a) == [9, 2], code
+        with pytest.raises(PermissionError, match="type Series may not"):
+            asyncio.run(runner("df.a.loc[0] = 1"))
+
+
+def later_policies():
+    async def refuse(*info): raise PermissionError("no")
+
+    class Refuses(registry.AllowPolicy):
+        async def __call__(self, obj, args, kwargs, ok_dests): raise PermissionError("no")
+
+    def steps(*info): yield False
+    return [refuse, Refuses(), steps, functools.partial(refuse), lambda *info: refuse(*info), lambda *info: steps()]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_policy_or_hook_that_only_begins_to_decide_allows_nothing(number):
+    """S3.18, S3.36: what a coroutine function answers is a coroutine, which would pass for no objection."""
+    judge, ran = later_policies()[number], []
+
+    def tool(): ran.append(1)
+    if number < 4:
+        for register in (lambda: allow(tool, allow_policy=judge), lambda: allow({"shop": [("sell", judge)]}),
+                         lambda: registry.allow_write({"Shop.sell": judge}), lambda: RunPython(g={}, pre_deny=judge)):
+            with pytest.raises(TypeError, match="coroutine function"):
+                register()
+        assert not registry.policies_for("shop", "sell")
+        return
+    for options in ({"pre_deny": judge}, {}):
+        if not options:
+            allow(tool, allow_policy=judge)
+        with pytest.raises(PermissionError, match="which nobody awaits"):
+            run("tool()", {"tool": tool}, **options)
+    assert not ran
 
 
 def test_the_docstring_tells_of_functions_of_owners():

@@ -86,7 +86,8 @@ class Figure(File):
 @dataclass(frozen=True)
 class Error:
     """The exception that ended the program, as the program's process reports it. `line`, `column` and `end_column` are the
-    place in the program, from 1; `hint` says what to do about it. None: not known."""
+    place in the program, from 1; `hint` says what to do about it. None: not known. `classes` has the full names of a class that
+    is not built in, and of its bases up to the first built-in one, such as ("json.decoder.JSONDecodeError", "ValueError")."""
 
     type: str
     message: str
@@ -95,6 +96,7 @@ class Error:
     column: Optional[int] = None
     end_column: Optional[int] = None
     hint: Optional[str] = None
+    classes: Tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -347,7 +349,7 @@ def result_from_manifest(manifest: Mapping[str, Any], output_dir: Optional[Path]
         status=manifest["status"], exit_code=manifest["exit_code"], reason=manifest["reason"],
         partial=manifest["partial"], job_id=manifest["job_id"],
         stdout=_pick(Stream, manifest["stdout"]), stderr=_pick(Stream, manifest["stderr"]),
-        error=_pick(Error, guest["error"]) if guest.get("error") else None,
+        error=_pick(Error, {**guest["error"], "classes": tuple(guest["error"].get("classes", ()))}) if guest.get("error") else None,
         rejection=_rejection(manifest.get("rejection")),
         figures=tuple(_pick(Figure, entry, directory=directory, chart=charts.get(entry["path"])) for entry in manifest["figures"]),
         files=tuple(_pick(File, entry, directory=directory) for entry in manifest["files"]),

@@ -90,20 +90,50 @@ static const char *hint_for(const char *type)
     return "Make a new object instead, and change that.";
 }
 
-static int judge_type(PyObject *object)
+/* Is one of the classes that an object, or a class itself, is of writable? */
+static bool has_writable_type(PyObject *object)
 {
-    if (!hc_guard.code.write_types.given)
-        return 0;
     PyTypeObject *type = PyType_Check(object) ? (PyTypeObject *)object : Py_TYPE(object);
     PyObject *bases = type->tp_mro; /* borrowed */
     for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); i++)
         if (is_writable((PyTypeObject *)PyTuple_GET_ITEM(bases, i)))
-            return 0;
-    int made = is_made(object);
+            return true;
+    return false;
+}
+
+/* The frame or series that is changed through its .loc, .iloc, .at or .iat; another object itself. New
+ * reference. */
+static PyObject *indexed(PyObject *object)
+{
+    static const char *const indexers[] = {"_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer"};
+    hc_autopy *full = full_name(Py_TYPE(object));
+    PyErr_Clear();
+    for (size_t i = 0; full && i < sizeof indexers / sizeof *indexers; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "pandas.core.indexing.%s", indexers[i]);
+        PyObject *of =
+            PyUnicode_CompareWithASCIIString(full, name) == 0 ? PyObject_GetAttrString(object, "obj") : NULL;
+        PyErr_Clear();
+        if (of)
+            return of;
+    }
+    return Py_NewRef(object);
+}
+
+static int judge_type(PyObject *object)
+{
+    if (!hc_guard.code.write_types.given)
+        return 0;
+    hc_autopy *changed = indexed(object);
+    if (has_writable_type(changed))
+        return 0;
+    int made = is_made(changed);
     if (made != 0)
         return made < 0 ? -1 : 0;
-    return refuse_write(type->tp_name, "Objects of type {name} may not be changed in place under this policy",
-                        hint_for(type->tp_name));
+    const char *type =
+        (PyType_Check(changed) ? (PyTypeObject *)changed : Py_TYPE(changed))->tp_name; /* of `changed` */
+    return refuse_write(type, "Objects of type {name} may not be changed in place under this policy",
+                        hint_for(type));
 }
 
 /* ---- writes ---- */

@@ -15,7 +15,6 @@ def made(value):
     kind = type(value)
     if isinstance(value, type) or not (kind is bytearray or kind.__module__.partition(".")[0] in LIBRARIES):
         return False
-    value = getattr(value, "obj", value) if kind.__module__ == "pandas.core.indexing" else value
     arrays = set(map(id, arrays_of(value)))
     return not any(value is one or arrays & theirs for one, theirs in given.values())
 

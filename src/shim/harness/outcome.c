@@ -10,6 +10,9 @@
 /* The recursion limit is at least this once the program has ended: the interpreter's default. */
 #define LEAST_RECURSION 1000
 
+/* Most classes that are told of an exception. */
+#define MOST_CLASSES 16
+
 static PyObject *plain_excepthook; /* owned: sys.excepthook before the guest ran */
 
 void hc_outcome_prepare(void)
@@ -27,6 +30,43 @@ PyObject *hc_type_name(PyObject *object)
     }
     PyErr_Clear();
     return name;
+}
+
+/* "module.Name" of a class of Python code, "Name" if that names no module or "builtins"; what a class in C
+ * calls itself, which for built-in ones has no module. New reference; NULL with an exception set. */
+static PyObject *full_name(PyTypeObject *type)
+{
+    if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE))
+        return PyUnicode_FromString(type->tp_name);
+    hc_autopy *name = PyType_GetQualName(type);
+    PyObject *module = PyDict_GetItemString(type->tp_dict, "__module__"); /* borrowed */
+    if (!name || !PyUnicode_Check(name) || !module || !PyUnicode_Check(module) ||
+        PyUnicode_CompareWithASCIIString(module, "builtins") == 0)
+        return hc_py_take(&name);
+    return PyUnicode_FromFormat("%U.%U", module, name);
+}
+
+static bool is_built_in(PyTypeObject *type)
+{
+    return !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) && !strchr(type->tp_name, '.');
+}
+
+PyObject *hc_class_names(PyObject *error)
+{
+    PyObject *classes = Py_TYPE(error)->tp_mro; /* borrowed */
+    if (is_built_in(Py_TYPE(error)) || !classes)
+        return NULL;
+    hc_autopy *names = PyList_New(0);
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(classes) && i < MOST_CLASSES; i++) {
+        PyTypeObject *type = (PyTypeObject *)PyTuple_GET_ITEM(classes, i); /* borrowed */
+        hc_autopy *name = full_name(type);
+        if (!name || !PyUnicode_Check(name) || PyList_Append(names, name) < 0)
+            Py_CLEAR(names);
+        else if (is_built_in(type))
+            break;
+    }
+    PyErr_Clear();
+    return hc_py_take(&names);
 }
 
 PyObject *hc_safe_str(PyObject *object)
@@ -101,6 +141,7 @@ static void keep_error(PyObject *error, const struct hc_program *program, struct
 {
     out->status = HC_EXIT_GUEST;
     out->error_type = hc_type_name(error);
+    out->error_classes = hc_class_names(error);
     out->error_message = hc_safe_str(error);
     if (!out->error_type || !out->error_message)
         return;

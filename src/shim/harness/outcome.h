@@ -21,6 +21,7 @@ struct hc_program {
 struct hc_outcome {
     PyObject *value;      /* value of the last expression; NULL if the program has none, or it is None */
     PyObject *error_type; /* str: the exception's class; the error_* are NULL unless one ended the program */
+    PyObject *error_classes;      /* list of str: see hc_class_names; NULL for a built-in class */
     PyObject *error_message;      /* str: str(exception) */
     PyObject *error_trace;        /* str: the whole traceback */
     PyObject *error_hint;         /* str: what to do about the exception; NULL: there is no hint */
@@ -44,5 +45,10 @@ PyObject *hc_safe_str(PyObject *object);
 
 /* The qualified name of an object's type, read without its metaclass. New reference; NULL without memory. */
 PyObject *hc_type_name(PyObject *object);
+
+/* The full names of an exception's class and of its bases up to the first built-in one, such as
+ * ["json.decoder.JSONDecodeError", "ValueError"], read without a metaclass. New reference; NULL, without an
+ * exception set, if its class is built in, or without memory. */
+PyObject *hc_class_names(PyObject *error);
 
 #endif

@@ -91,13 +91,24 @@ static void add_place(struct hc_buf *out, const char *key, int n)
     (void)(n > 0 ? hc_buf_fmt(out, ",\"%s\":%d", key, n) : hc_buf_fmt(out, ",\"%s\":null", key));
 }
 
+/* Appends ,"classes":[...] if the names fit into `room` bytes. */
+static void add_classes(struct hc_buf *out, PyObject *names, size_t room)
+{
+    hc_autobuf text = {.max = room};
+    if (!names || !hc_json_value(&text, names) || text.failed)
+        return;
+    (void)hc_buf_str(out, ",\"classes\":");
+    (void)hc_buf_add(out, text.data, text.len);
+}
+
 void hc_report_error(struct hc_report *r, const struct hc_outcome *outcome)
 {
     if (!outcome->error_type || !outcome->error_message || !outcome->error_trace)
         return;
     size_t room = r->error.max - ERROR_KEYS;
     (void)hc_buf_str(&r->error, "{\"type\":");
-    (void)hc_json_str(&r->error, outcome->error_type, room / 8);
+    (void)hc_json_str(&r->error, outcome->error_type, room / 16);
+    add_classes(&r->error, outcome->error_classes, room / 16);
     (void)hc_buf_str(&r->error, ",\"message\":");
     (void)hc_json_str(&r->error, outcome->error_message, room / 4);
     (void)hc_buf_str(&r->error, ",\"traceback\":");

@@ -975,6 +975,8 @@ export interface components {
                 value?: Record<string, never> | null;
                 error?: {
                     type: string;
+                    /** @description The class and its bases up to a built-in one, which alone has no module; not there for a built-in class */
+                    classes?: string[];
                     message: string;
                     traceback: string;
                     line?: number | null;

@@ -6,6 +6,7 @@ The registry and every check live in the caller's process; nothing in a cell can
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 import sys
@@ -299,19 +300,42 @@ def audit_state() -> Dict[str, Any]:
             "data": dict(_default_data), "write_types": [type_name(kind) for kind in _write_types]}
 
 
+def refuse_coroutines(judge: Any, what: str) -> None:
+    """TypeError for a policy or hook that is a coroutine function: it decides while the call waits, and is not awaited."""
+    inner = getattr(judge, "func", judge) if isinstance(judge, functools.partial) else judge
+    if any(kind(each) for each in (inner, getattr(type(inner), "__call__", None)) for kind in LATER):
+        raise TypeError(f"{what} is a coroutine function or a generator function: it has to be a plain one, as nobody awaits what it answers")
+
+
+LATER = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+
+
+def _answer_of(answer: Any, judge: Any) -> Any:
+    """What a policy or hook has answered. PermissionError: it only begins to decide, such as a coroutine that nobody awaits."""
+    if not inspect.isawaitable(answer) and not inspect.isasyncgen(answer) and not inspect.isgenerator(answer):
+        return answer
+    close = getattr(answer, "close", getattr(answer, "cancel", None))
+    if close is not None:
+        close()  # else Python warns that it was never awaited
+    raise PermissionError(f"{type(judge).__name__} {getattr(judge, '__name__', '')}".rstrip()
+                          + f" has answered with a {type(answer).__name__}, which nobody awaits: a policy has to decide at once")
+
+
 def decide(policies: Sequence[AllowPolicy], call: CallInfo, obj: Any, ok_dests: Dests) -> None:
     """Call all policies. PermissionError with all objections, unless one policy returns True."""
     objections = []
     for policy in policies:
         try:
-            if policy(obj, call.args, call.kwargs, ok_dests) is True:
+            if _answer_of(policy(obj, call.args, call.kwargs, ok_dests), policy) is True:
                 return
         except PermissionError as error:
             objections.append(str(error))
     left = []
     hook = _pre_deny.get()
     for message in dict.fromkeys(objections):
-        answer = hook(DenyInfo("tool", message, call, obj, ok_dests, run_data(), _origin.get())) if hook is not None else None
+        answer = None
+        if hook is not None:
+            answer = _answer_of(hook(DenyInfo("tool", message, call, obj, ok_dests, run_data(), _origin.get())), hook)
         if answer is True:
             return
         if answer is not ...:
@@ -356,6 +380,11 @@ def register(owner: Any, name: Any, policy: Optional[AllowPolicy]) -> None:
     plain = name is ... or isinstance(name, str)
     if not plain and not (isinstance(name, tuple) and len(name) == 2 and callable(name[1])):
         raise TypeError(f"{name!r}: expected a name, (name, policy) or ...")
+    given = policy if plain else name[1]
+    if given is not None:
+        if not callable(given):
+            raise TypeError(f"{given!r}: expected a policy, which can be called")
+        refuse_coroutines(given, f"the policy of {_shown(_key(owner)) or name}")
     __pytools__[_key(owner)].add((name, policy) if plain and policy is not None else name)
 
 

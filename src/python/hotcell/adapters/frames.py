@@ -40,6 +40,7 @@ def traceback_of(text: str) -> Optional[TracebackType]:
 
 
 def _places(text: str) -> List[_Place]:
+    text = text.replace("\n  | ", "\n")  # of a group of exceptions
     return [_place(match) for match in FRAME.finditer(text)][-MOST_FRAMES:]
 
 

@@ -39,8 +39,8 @@ from ..tools import run_to_end
 from . import changes, skills, workdir
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
-                    chk_dest, default_write_types, describe_tools, explicit_modules, registered_name, registry_state, run_data, set_data,
-                    track_call, type_name)
+                    chk_dest, default_write_types, describe_tools, explicit_modules, refuse_coroutines, registered_name, registry_state,
+                    run_data, set_data, track_call, type_name)
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
@@ -233,6 +233,8 @@ class RunPython:
             self.ok_dests = (ok_dests,) if isinstance(ok_dests, str) else tuple(os.fspath(dest) for dest in ok_dests)
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
+        if pre_deny is not None:
+            refuse_coroutines(pre_deny, "pre_deny")
         self._pre_deny = pre_deny
         banned = [ban_imports] if isinstance(ban_imports, str) else list(ban_imports)
         self._bans: Dict[str, Any] = {"imports": {"deny+": banned}} if banned else {}
@@ -334,6 +336,7 @@ class RunPython:
             if untold is not None:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
+            self._export_of_failed(result, names, values, desk)
             raise exception_of(result, values.kept_back)
         sys.stderr.write(str(result.stderr))
         _show_figures(result)
@@ -380,6 +383,14 @@ class RunPython:
             if name in names.bound or name not in given or not _change_in_place(self.g[name], value):
                 self.g[name] = value
         return exported
+
+    def _export_of_failed(self, result: Result, names: _Names, values: _Values, desk: Desk) -> None:
+        """Deliver what was assigned before an exception or a limit ended the run."""
+        if result.rejection is None:
+            try:
+                self._export(result, names, values, desk)
+            except ValueError as error:  # the exception of the run comes first
+                warnings.warn(f"the variables of the run did not come back: {error}", stacklevel=4)
 
     def _place_files(self, result: Result) -> None:
         """Move files from a session's current directory to the caller's. The session does not see what is there: only what

@@ -1,7 +1,7 @@
 """What a run of RunPython is for its caller: the value of its last expression, or the exception that it is raised as.
 
-Both come from a cell as text or data, and nothing of them is run: a repr is read as a literal, and an exception is one of the
-built-in types.
+Both come from a cell as text or data, and nothing of them is run: a repr is read as a literal, and an exception is of a built-in class, or
+of one that a library of a table defines and this process has loaded already, see raised_as.
 """
 
 from __future__ import annotations
@@ -12,22 +12,26 @@ import contextlib
 import importlib.util
 import linecache
 import re
+import warnings
 from typing import Any, Mapping, Optional, Sequence
 
 from ..errors import JobError, NeedsSession
-from ..results import Rejection, Result
+from ..results import Rejection, Repr, Result
 from ..values import MIME
+from . import raised_as
 from .frames import traceback_of
 from .standins import STANDIN, Desk
 from .unwrap import CAUSE, CONTEXT, refusal_in
 
 MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
-OS_ERROR = re.compile(r"\[Errno (\d{1,4})\] ([^\n]*?)(?:: ('(?:[^'\\\n]|\\.)*'|\"[^\"\n]*\")(?: -> ('(?:[^'\\\n]|\\.)*'))?)?")
+CUT = "guest: The text of the value was cut"  # beginnings of the warnings on a value, which the program's process gives
+LEFT_OUT = re.compile(r"guest: The value as \S+ was left out: it is too large")
+TEXT_ALONE = "guest: The value is here as text alone: "
 FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "ASCII")
 
 
 def value_of(result: Result, desk: Desk) -> Any:
-    """The value of a run: as itself, from JSON or as a literal, else its repr."""
+    """The value of a run: as itself, from JSON or as a literal, else a Repr, with a warning if it was only too large or nearly data."""
     bundle = result.bundle
     if MIME in bundle:
         return result.value
@@ -37,12 +41,26 @@ def value_of(result: Result, desk: Desk) -> Any:
     if "application/json" in bundle:
         return bundle["application/json"]
     text = bundle.get("text/plain")
-    if not isinstance(text, str) or len(text) > MAX_LITERAL or max(map(text.count, "([{-+")) > 1000:
-        return text
-    try:
-        return _builtin_type(text) or _pattern(text) or ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, re.error):
-        return text
+    if not isinstance(text, str):
+        return None
+    cut = any(each.startswith(CUT) for each in result.warnings)
+    alone = [each[len(TEXT_ALONE):] for each in result.warnings if each.startswith(TEXT_ALONE)]  # its text would be read as other data
+    if not cut and not alone and len(text) <= MAX_LITERAL and max(map(text.count, "([{-+")) <= 1000:
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, re.error):
+            return _builtin_type(text) or _pattern(text) or ast.literal_eval(text)
+    _warn_of_text(result, cut, alone)
+    return Repr(text)
+
+
+def _warn_of_text(result: Result, cut: bool, alone: Sequence[str]) -> None:
+    """Say why a value is here as text, if its class is not the reason."""
+    if cut or any(map(LEFT_OUT.match, result.warnings)):
+        limit = result.manifest.get("limits", {}).get("value")
+        text = "the beginning of its text" if cut else "text"
+        warnings.warn(f"the value is here as {text} alone: it does not fit into the policy's limits.value, {limit} bytes. Assigned to a variable it "
+                      "comes back whole.", stacklevel=3)
+    elif alone:
+        warnings.warn(f"the value is here as text alone: {alone[0][:500]}", stacklevel=3)
 
 
 def _builtin_type(text: str) -> Optional[type]:
@@ -88,13 +106,7 @@ def exception_of(result: Result, kept_back: Mapping[str, str]) -> BaseException:
         return noted(PermissionError(refused), result, True)
     if error.type.rpartition(".")[2] == "OperationalError" and error.message.startswith("Dest ") and result.denials:
         return noted(PermissionError(error.message), result)  # sqlite3 itself would say so where its audit event is refused
-    kind = getattr(builtins, error.type.rpartition(".")[2], None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        return noted(JobError(result), result)
-    try:
-        return noted(kind(*_arguments(kind, error.message)), result)
-    except TypeError:  # the exception's constructor wants more arguments
-        return noted(JobError(result), result)
+    return noted(raised_as.exception(error) or JobError(result), result)
 
 
 def _syntax_error(result: Result, rejection: Rejection) -> SyntaxError:
@@ -104,21 +116,6 @@ def _syntax_error(result: Result, rejection: Rejection) -> SyntaxError:
     return SyntaxError(rejection.message, (file, rejection.line, rejection.column, linecache.getline(file, rejection.line or 0) or None))
 
 
-def _arguments(kind: type, message: str) -> Sequence[Any]:
-    """The arguments of an exception with this text."""
-    if issubclass(kind, KeyError):
-        with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return (ast.literal_eval(message[:MAX_LITERAL]),)
-    found = OS_ERROR.fullmatch(message) if issubclass(kind, OSError) else None
-    if found is None:
-        return (message,)
-    try:
-        names = [ast.literal_eval(name) for name in (found[3], found[4]) if name]
-    except (ValueError, SyntaxError):
-        return (message,)
-    return (int(found[1]), found[2], names[0], None, names[1]) if len(names) > 1 else (int(found[1]), found[2], *names)
-
-
 def noted(error: BaseException, result: Result, whole: bool = False) -> BaseException:
     """The exception with the cell's traceback, from the code's own frame on and without what it was raised from, unless `whole`."""
     text = result.error.traceback if result.error else str(result.stderr)
@@ -126,7 +123,7 @@ def noted(error: BaseException, result: Result, whole: bool = False) -> BaseExce
     told = result.error or result.rejection
     hint = _hint_on_module(error) or (told.hint if told is not None else None)
     if hint:
-        error.__notes__ = [f"hint: {hint}"]  # type: ignore[attr-defined]
+        error.__notes__ = [f"hint: {hint}", *getattr(error, "__notes__", ())]  # type: ignore[attr-defined]
     error.__suppress_context__ = True
     return with_frames(error, text if whole else text[last:])
 
