@@ -336,9 +336,6 @@ static int check_code(const struct hc_job *job, struct hc_error *err)
         hc_text_position(code, (size_t)(nul - code), &line, &column);
         return hc_fail_as(err, HC_EXIT_DATA, 0, "code: line %d: contains a NUL byte", line);
     }
-    size_t mark = strncmp(code, HC_BOM, strlen(HC_BOM)) == 0 ? strlen(HC_BOM) : 0;
-    if (code[mark + strspn(code + mark, " \t\r\n\f\v")] == '\0')
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "code is empty");
     return 0;
 }
 

@@ -24,7 +24,11 @@ void hc_interface_fill(const struct hc_interface *as, const char *hint, struct h
 {
     const struct {
         const char *hole, *word;
-    } words[] = {{"{input}", as->input}, {"{var}", as->var}, {"{timeout}", as->timeout}, {"{dir}", as->dir}};
+    } words[] = {{"{input}", as->input},
+                 {"{var}", as->var},
+                 {"{timeout}", as->timeout},
+                 {"{dir}", as->dir},
+                 {"{files}", as->files ? as->files : "/output"}};
     while (*hint) {
         size_t len = 1;
         const char *text = hint;

@@ -86,6 +86,8 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
     (void)hc_format_duration(p->limits.timeout_ms, timeout, sizeof timeout);
     if (strncmp(code, HC_BOM, strlen(HC_BOM)) == 0)
         code += strlen(HC_BOM);
+    if (job->run && *code == '\0')
+        code = "\n"; /* a session takes an empty text for the wish for a copy, without a run */
     return cJSON_AddStringToObject(root, "code", code) &&
            cJSON_AddStringToObject(root, "filename",
                                    job->run ? run : hc_rules_text(p->rules, "code", "filename", "<cell>")) &&

@@ -136,3 +136,57 @@ def test_a_file_that_is_no_text(config):
     config.write_bytes(b"\xff")
     with pytest.raises(hotcell.PolicyError, match="python.json"):
         read_config()
+
+
+# ---- %%py ----
+
+@pytest.fixture(name="py")
+def magic_py(shell):
+    """Shows what a cell with %%py shows: standard output and standard error together."""
+    shell.run_line_magic("colors", "NoColor")
+    shell.run_line_magic("load_ext", "hotcell.adapters.notebook")
+
+    def show(cell, fails=True):
+        from IPython.utils.capture import capture_output
+        with capture_output() as shown:
+            result = shell.run_cell(cell)
+        assert result.success is not fails, shown.stdout
+        return shown.stdout + shown.stderr
+    yield show
+    shell.run_line_magic("unload_ext", "hotcell.adapters.notebook")
+
+
+@pytest.mark.parametrize(("cell", "shown"), [
+    ("%%py\nx = 1\ny = = 2", ":2\n    y = = 2\n        ^\nSyntaxError: invalid syntax"), ("%py 3 +", ":1\n    3 +\n       ^\nSyntaxError: invalid syntax"),
+    ("%%py\nx = (1,\n", ":1\n    x = (1,\n        ^\nSyntaxError: '(' was never closed"),
+])
+def test_a_syntax_error_is_shown_as_ipython_shows_its_own(shell, py, cell, shown):
+    """S3.24: the line and the caret, and no frame of this package; the cell fails, with a SyntaxError."""
+    text = py(cell)
+    assert text.startswith("  File <pyrun_") and text.rstrip().endswith(shown) and text.count("\n") < 6, text
+    shell.run_cell(f"try:\n    get_ipython().run_cell_magic('py', '', 'x = (')\nexcept SyntaxError as error:\n    told = (error.lineno, error.text)")
+    assert shell.user_ns["told"] == (1, "x = (\n")
+
+
+def test_other_errors_are_shown_without_frames_of_this_package(py, config):
+    assert py("%%py\n1/0").startswith('Traceback (most recent call last):\n  File "<pyrun_')
+    assert py("%%py\nx = []\nx._private").endswith("hint: Names that begin with an underscore are closed; use the public ones.\n")
+    assert "UsageError: %%py has no argument but -o: -x" in py("%%py -x\n1")
+    assert "site-packages" not in (text := py("import os\n%py -o\n%py 1 + '1'")) and "hotcell/adapters" not in text
+    config.write_text(json.dumps({"limits": {"pids": 1}}))
+    assert "hotcell.errors.InputError: " in (text := py("from hotcell.adapters import notebook\nnotebook.load_ipython_extension(get_ipython())\n%py 1"))
+    assert text.count("\n") < 4 and f"{config}:1:21: limits.pids: expected 2 to 4096, got 1" in text
+
+
+def test_a_handler_of_the_users_for_other_exceptions_stays(shell, py):
+    seen = []
+    shell.set_custom_exc((KeyError,), lambda shell, kind, error, traceback, tb_offset=None: seen.append(kind))
+    shell.run_line_magic("reload_ext", "hotcell.adapters.notebook")
+    assert "SyntaxError: invalid syntax" in py("%py 3 +") and seen == []
+    py("{}[0]")
+    assert seen == [KeyError]
+
+
+def test_the_runner_and_values_of_the_line_magic(shell, py):
+    py("runner = %py -o\nz = %py 3 * 4\nempty = %py # nothing", fails=False)
+    assert shell.user_ns["runner"] is shell.user_ns["pyrun"] and shell.user_ns["z"] == 12 and shell.user_ns["empty"] is None

@@ -238,7 +238,6 @@ def test_a_file_has_its_own_name_and_a_variable_that_python_takes(server):
     ({"code": "1", "inputs": {"a": "files/../../x"}}, "list_files"),
     ({"code": "1", "inputs": {"a": 3}}, "list_files"),
     ({"code": "1", "inputs": {"import": "files/x"}}, "Python name"),
-    ({"code": ""}, "empty"),
 ])
 def test_wrong_arguments_are_told_to_the_model(quiet, arguments, says):
     assert says in quiet.refusal("run_python", **arguments)

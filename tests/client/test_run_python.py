@@ -6,6 +6,7 @@ import decimal
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -40,6 +41,29 @@ def test_hints_are_in_the_words_of_the_caller(session):
     with pytest.raises(MemoryError) as caught:
         run("x = [0] * 10**11", session=session)
     assert '"limits": {"memory": ...} in a policy' in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("session", [False, True])
+@pytest.mark.parametrize(("code", "hint"), [
+    ("open('x', 'w')", "Write files in a directory of RunPython's ok_dests."),
+    ("open('/etc/x', 'w')", "Write files in a directory of RunPython's ok_dests."),
+    ("import os; os.mkdir('/etc/x')", "Write files in a directory of RunPython's ok_dests."),
+    ("import sqlite3; sqlite3.connect('/etc/x')", "Write files in a directory of RunPython's ok_dests."),
+    ("open('/nosuch')", "Of the host's files a program sees those in a directory of RunPython's ok_dests. The working directory is empty."),
+    ("x = []\nx._private", "Names that begin with an underscore are closed; use the public ones."),
+    ("getattr([], '_' + 'private')", "Names that begin with an underscore are closed; use the public ones."),
+])
+def test_a_refusal_says_what_to_do(session, code, hint):
+    """Of files, in terms of what the caller can change; of private names too (S3.8)."""
+    with pytest.raises(Exception) as caught:
+        run(code, session=session)
+    assert caught.value.__notes__ == [f"hint: {hint}"]
+
+
+@pytest.mark.parametrize("session", [False, True])
+@pytest.mark.parametrize("code", ["", " \n\t\n", "\ufeff", "# nothing"])
+def test_a_text_without_code_is_a_program(session, code):
+    assert run(code, session=session) is None
 
 
 def test_values_of_the_namespace_go_in():
@@ -485,18 +509,97 @@ def test_a_broken_configuration_is_a_warning(tmp_path):
     path = tmp_path / "config" / "safepyrun" / "config.py"
     path.parent.mkdir(parents=True)
     path.write_text("default_ok_dests = ['/']\n1/0\n")
-    with pytest.warns(UserWarning, match="division by zero"):
+    with pytest.warns(UserWarning, match="config.py:2: ZeroDivisionError: division by zero$") as caught:
         assert RunPython(g={}).ok_dests == ()
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RunPython(g={})  # it is read once
 
 
+@pytest.mark.parametrize(("content", "said"), [
+    (b"x = (\n", "config.py:1: SyntaxError: '(' was never closed"), (b"\nimport json\njson.loads('{')", "config.py:3: JSONDecodeError: Expecting"),
+    (b"def f():\n    raise ValueError(1)\nf()", "config.py:2: ValueError: 1"), (b"raise SystemExit(3)", "config.py:1: SystemExit: 3"),
+    (b"default_ok_dests = 3", "config.py: TypeError: ok_dests: expected a list of directories, or None, got 3"),
+])
+def test_the_place_of_an_error_in_the_configuration_is_named(tmp_path, content, said):
+    """S3.25"""
+    path = tmp_path / "config" / "safepyrun" / "config.py"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    with pytest.warns(UserWarning) as caught:
+        assert RunPython(g={}).ok_dests == ()
+    assert str(caught[0].message).startswith(f"Failed to load {path.parent}/{said}")
+
+
+@pytest.mark.parametrize("session", [False, True])
+@pytest.mark.parametrize(("text", "place", "said"), [
+    ('{"limits":\n  {"timeout": "abc"}}', "2:15", "limits.timeout: expected a duration"), ('{"limits": {"memory": -1}}', "1:23", "limits.memory: expected 32M"),
+    ('{"limits": {"tiemout": 3}}', "1:24", "unknown member 'tiemout' in limits; did you mean 'timeout'?"),
+    ('{\n"policy": "nosuch"}', "2:11", "policy: there is no policy 'nosuch'"), ('{\n"tree": "nosuch"}', "2:9", "tree 'nosuch' is not built"),
+])
+def test_what_the_command_refuses_has_its_place_in_the_configuration(tmp_path, session, text, place, said):
+    path = tmp_path / "config" / "hotcell" / "python.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    runner = RunPython(g={}, session=session)
+    with contextlib.closing(runner), pytest.raises(hotcell.HotcellError) as caught:
+        asyncio.run(runner("1"))
+    assert str(caught.value).startswith(f"{path}:{place}: {said}")
+
+
+def test_an_argument_is_not_blamed_on_the_configuration(tmp_path):
+    path = tmp_path / "config" / "hotcell" / "python.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"limits": {"timeout": 5}}')
+    with pytest.raises(hotcell.HotcellError, match="^limits.timeout: expected"):
+        asyncio.run(RunPython(g={}, tree="base", timeout="abc")("1"))
+
+
+def pyrun(*arguments, stdin=""):
+    return subprocess.run([sys.executable, "-m", "hotcell.pyrun", *arguments], input=stdin, text=isinstance(stdin, str),
+                          capture_output=True, check=False, timeout=cells.PATIENCE, env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+
+
+@pytest.mark.parametrize(("content", "line"), [
+    (b"a\nx = '\xff'", "line 2: not UTF-8 (byte 0xff)"), (b"a\n\nb\0c", "line 3: contains a NUL byte"),
+])
+def test_command_line_and_texts_that_are_no_code(tmp_path, content, line):
+    """S3.27"""
+    assert (pyrun(stdin=content).returncode, pyrun(stdin=content).stderr.decode()) == (1, f"hotcell-pyrun: standard input: {line}\n")
+    (tmp_path / "x.py").write_bytes(content)
+    assert pyrun("x.py").stderr == f"hotcell-pyrun: x.py: {line}\n"
+
+
+def test_command_line_without_code():
+    done = pyrun(stdin="")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_command_line_and_a_configuration_with_faults(tmp_path):
+    path = tmp_path / "config" / "hotcell" / "python.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"tree": 1}')
+    assert pyrun(stdin="1").stderr == f"hotcell-pyrun: Failed to load {path}:1:10: tree: expected a tree's name or path\n"
+    path.write_text('{"limits": {"pids": 1}}')
+    assert pyrun(stdin="1").stderr == f"hotcell-pyrun: {path}:1:21: limits.pids: expected 2 to 4096, got 1\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_command_line_ends_quietly_at_a_signal(tmp_path, number):
+    """Ctrl-C shows no traceback of this package."""
+    (tmp_path / "x.py").write_text("import time\ntime.sleep(3600)\n")
+    command = subprocess.Popen([sys.executable, "-m", "hotcell.pyrun", "x.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+    with command:
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children")
+        cells.wait_until("the command runs", children.read_text)
+        command.send_signal(number)
+        assert (command.communicate(timeout=cells.PATIENCE), command.returncode) == ((b"", b""), 128 + number)
+
+
 def test_command_line(tmp_path):
-    def python(*arguments, stdin=""):
-        return subprocess.run([sys.executable, "-m", "hotcell.pyrun", *arguments], input=stdin, text=True,
-                              capture_output=True, check=False, timeout=cells.PATIENCE,
-                              env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+    python = pyrun
     (tmp_path / "x.py").write_text("print('hello')\n1 + 1\n")
     done = python("x.py")
     assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n2\n", "")
@@ -514,7 +617,7 @@ def test_command_line(tmp_path):
     done = python("missing.py")
     assert (done.returncode, done.stderr) == (1, "hotcell-pyrun: missing.py: No such file or directory\n")
     done = python("--help")
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("usage: hotcell-pyrun [PATH|-]\n\nAn exception")
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("usage: hotcell-pyrun [PATH|-]\n\nRuns the code")
     for wrong in ["--unknown"], ["a", "b"]:
         assert (python(*wrong).returncode, python(*wrong).stderr) == (64, "usage: hotcell-pyrun [PATH|-]\n")
 

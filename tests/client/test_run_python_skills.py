@@ -50,6 +50,47 @@ def test_skills_are_looked_up_and_called(monkeypatch):
     assert not registry.is_tool(skill.price)
 
 
+DOCUMENTED = """
+def mine(a, b=[1], *rest, c: int = 3) -> str:
+    'Adds.'
+class Box:
+    'A box.'
+    def put(self, thing): 'Puts it there.'
+def slow(): raise RuntimeError
+"""
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_doc_tells_of_anything(monkeypatch, session):
+    """S3.41: a function of the caller's, allowed or not, one of a skill, a builtin, a method, and what is the cell's own."""
+    skill = types.ModuleType("wares", "What there is.")
+    monkeypatch.setitem(sys.modules, "wares", skill)
+    exec("def price(thing: str) -> int:\n    'In cents.'", vars(skill))
+    space = {"wares": skill}
+    exec(DOCUMENTED, space)
+    allow({space["Box"]: ["put"]})
+    space["box"] = space["Box"]()
+    notebook.skills.register(skill)
+    notebook.skills.enable("wares")
+    runner = RunPython(g=space, tree="base", session=session)
+    try:
+        with contextlib.closing(runner):
+            for code, text in (
+                    ("doc(mine)", "mine(a, b=[1], *rest, c: int = 3) -> str\nAdds."), ("doc(price)", "price(thing: str) -> int\nIn cents."),
+                    ("doc(wares)", "What there is.\n\nprice(thing: str) -> int: In cents."), ("doc(box.put)", "put(thing)\nPuts it there."),
+                    ("doc(Box)", "class Box of the caller's\nA box."), ("doc(box)", "class Box of the caller's\nA box."),
+                    ("doc(len)", "len(obj, /)\nReturn the number of items in a container."), ("doc([].append)", "append(object, /)\nAppend object to the end of the list."),
+                    ("def own(x):\n    'of the cell'\ndoc(own)", "own(x)\nof the cell"), ("d = doc\nd(slow)", "slow()")):
+                assert asyncio.run(runner(code)) == text, code
+            assert "FUNCTIONS" in asyncio.run(runner("import math\ndoc(math)"))
+            told = asyncio.run(runner("doc(int)"))
+            assert told.startswith("class int(object)") and told.endswith(" characters more") and len(told) < 4100
+            asyncio.run(runner("import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()) as out: help(mine)\nshown = out.getvalue()"))
+            assert "mine(a, b=[1], *rest, c: int = 3) -> str\n    Adds." in space["shown"]
+    finally:
+        notebook.skills.disable("wares")
+
+
 class Shop:
     """Equal to all others, so that none of them can be a key of a dict."""
 

@@ -71,6 +71,11 @@ def test_the_manual_names_all_that_there_is():
         assert not public - words, kind
 
 
+def test_the_manual_lists_each_argument_of_the_in_process_runner():
+    text = MANUAL.partition("Its arguments are\n")[2].partition("\n.El")[0]
+    assert sorted(re.findall(r"[a-z_]+", " ".join(re.findall(r"^\.It Fa (.*)$", text, re.M)))) == sorted(inspect.signature(RunPython).parameters)
+
+
 def test_both_kinds_of_clients_have_the_same_methods():
     for one, other in ((hotcell.Daemon, hotcell.AsyncDaemon), (hotcell.Admin, hotcell.AsyncAdmin), (hotcell.Job, hotcell.AsyncJob), (hotcell.DaemonSession, hotcell.AsyncDaemonSession)):
         for name in {name for name in (*vars(one), *vars(other)) if not name.startswith("_")}:

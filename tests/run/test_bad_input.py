@@ -43,9 +43,6 @@ def refuse(here, status, phrases, *arguments, **more):
     ("é = 1; 'é'".encode() + b"\xc3(", ["line 1, column 11", "not UTF-8"]),
     (b"\xed\xa0\x80", ["line 1, column 1", "not UTF-8"]),  # half of a surrogate pair
     (b"x = 1".decode().encode("utf-16"), ["line 1, column 1", "not UTF-8"]),
-    (b"", ["program.py", "empty"]),
-    (b" \n\t\r\n\f\n", "empty"),
-    (b"\xef\xbb\xbf \n", "empty"),  # nothing but a byte order mark
     (b"x = 1\ny\0 = 2\n", ["line 2", "NUL"]),
     (b"\0", "NUL"),
 ])
@@ -54,6 +51,13 @@ def test_program_that_is_no_text(here, code, phrases):
     refuse(here, DATA, phrases, "program.py")
     with open(here / "program.py", "rb") as file:
         refuse(here, DATA, "standard input", "-", stdin=file)
+
+
+@pytest.mark.parametrize("code", ["", " \n\t\r\n\f\n", "\ufeff \n", "# nothing"])
+def test_a_program_without_code_is_one(base_tree, code):
+    """As it is for Python."""
+    result = cells.run(code)
+    assert (result.status, result.manifest["status"], result.stdout, result.stderr) == (0, "ok", "", "")
 
 
 def test_program_that_is_no_file(here):
@@ -318,11 +322,6 @@ def test_spec_from_standard_input_is_named_so(here):
         file.write(b'{"code": "\xff"}')
         file.seek(0)
         refuse(here, DATA, ["standard input:1:11", "not UTF-8"], "--spec", "-", stdin=file)
-
-
-def test_spec_with_an_empty_program(here):
-    (here / "spec.json").write_text('{"code": " \\n"}')
-    refuse(here, DATA, "code is empty", "--spec", "spec.json")
 
 
 # ---- policies ----

@@ -192,7 +192,6 @@ def test_an_interrupt_is_for_the_run_that_goes_on(session):
     ('{"jump": 1}', "there is no request 'jump'"),
     ('{"run": {"code": "1", "tenant": "a"}}', "run:1:15: 'tenant' is for a session as a whole: give it when"),
     ('{"run": {"code": "1", "limits": {"memory": "1G"}}}', "run:1:26: 'limits.memory' is for a session as a whole"),
-    ('{"run": {"code": ""}}', "code"),
     ('{"close": false}', "close: expected true, got false"),
     ('{"interrupt": 1}', "interrupt: expected true, got a number"),
     ('{"run": {"code": "1", "colour": 1}}', "colour"),

@@ -1,19 +1,21 @@
 """The user's defaults for RunPython and %%hotcell, from $XDG_CONFIG_HOME/hotcell/python.json.
 
-An error in the file is reported with file, line and column. An argument takes precedence over the environment, and the
+An error in the file is reported with file, line and column, also one that only the command finds, such as a limit that is out of range. An argument takes precedence over the environment, and the
 environment over the file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from json.decoder import JSONDecoder, scanstring
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NoReturn, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NoReturn, Optional, Tuple
 
-from .errors import PolicyError
+from .errors import HotcellError, PolicyError
 
 LIMIT = (int, float, str)
 MEMBERS: Dict[str, Tuple[Tuple[type, ...], str]] = {
@@ -38,6 +40,7 @@ class Config:
     session: bool = False
     binary: Optional[str] = None
     given: Tuple[str, ...] = ()  # names of the members that the file has
+    places: Mapping[str, str] = field(default_factory=dict)  # name of a member, or "limits.NAME" -> FILE:LINE:COLUMN of its value
 
     def options(self, **over: Any) -> Dict[str, Any]:
         """Keyword arguments for hotcell.run or Session: those of `over`, and from the file those that are None there."""
@@ -49,6 +52,30 @@ class Config:
         binary = None if os.environ.get("HOTCELL") else self.binary
         usual = {"policy": self.policy, "tree": self.tree, "binary": binary}
         return {**usual, **{name: value for name, value in over.items() if value is not None}, "limits": limits}
+
+    @contextlib.contextmanager
+    def naming_place(self, options: Mapping[str, Any]) -> Iterator[None]:
+        """Let an exception on a value of the file, which is one of `options`, begin with the value's place in the file."""
+        try:
+            yield
+        except HotcellError as error:
+            message = re.sub("^policy: (?=unknown member '[^']*' in limits)", "", str(error))
+            place = self._place_of(message, options)
+            if place is not None:
+                error.args = (f"{place}: {message}", *error.args[1:])
+            raise
+
+    def _place_of(self, message: str, options: Mapping[str, Any]) -> Optional[str]:
+        limit = re.match(r"limits\.(\w+)\b|unknown member '(\w+)' in limits", message)
+        if limit:
+            name = limit[1] or limit[2]
+            mine = name in self.limits and options.get("limits", {}).get(name) == self.limits[name]
+            return self.places.get(f"limits.{name}") if mine else None
+        for name in ("policy", "tree", "binary"):
+            value = getattr(self, name)
+            if value is not None and options.get(name) == value and value in message:
+                return self.places.get(name)
+        return None
 
 
 def config_path() -> Path:
@@ -75,11 +102,14 @@ class _Reader:
 
     def __init__(self, path: Path, text: str) -> None:
         self._path, self._text = path, text
+        self._places: Dict[str, str] = {}
+
+    def _place(self, at: int) -> str:
+        line = self._text.count("\n", 0, at) + 1
+        return f"{self._path}:{line}:{at - self._text.rfind(chr(10), 0, at)}"
 
     def fail(self, at: int, message: str) -> NoReturn:
-        line = self._text.count("\n", 0, at) + 1
-        column = at - self._text.rfind("\n", 0, at)
-        raise PolicyError(f"{self._path}:{line}:{column}: {message}", 78)
+        raise PolicyError(f"{self._place(at)}: {message}", 78)
 
     def config(self) -> Config:
         try:
@@ -96,7 +126,8 @@ class _Reader:
             if name in found:
                 self.fail(at, f"'{name}' stands twice")
             found[name] = self._member(name, at, value, value_at)
-        return Config(path=self._path, given=tuple(found), **found)
+            self._places[name] = self._place(value_at)
+        return Config(path=self._path, given=tuple(found), places=self._places, **found)
 
     def _member(self, name: str, at: int, value: Any, value_at: int) -> Any:
         if name not in MEMBERS:
@@ -120,6 +151,7 @@ class _Reader:
             if isinstance(value, bool) or not isinstance(value, LIMIT):
                 self.fail(value_at, f"limits.{name}: expected a number, or text such as \"90s\" or \"512M\"")
             limits[name] = value
+            self._places[f"limits.{name}"] = self._place(value_at)
         return limits
 
     def _skip(self, at: int) -> int:

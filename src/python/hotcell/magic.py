@@ -99,7 +99,8 @@ class Magics:
 
     def _run(self, code: str, **options: Any) -> Run:
         try:
-            return self._open().run(code, **options)
+            with self._config.naming_place(self._config.options()):
+                return self._open().run(code, **options)
         except SessionEnded:
             self._close()
             raise

@@ -2,19 +2,23 @@
 
     python -m hotcell.pyrun [PATH|-]
 
+Runs the code in a cell and prints the value of its last expression, unless that is None. A text without code is none either.
 An exception of the code, and what the policy refuses, goes to standard error with its type and its line; the exit status is then 1.
-Exit status 64: wrong usage.
+Exit status 64: wrong usage. 130, 143: the signal SIGINT (ctrl-C) or SIGTERM has ended the run.
 """
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import traceback
+import warnings
 from pathlib import Path
-from typing import List, Optional
+from typing import Any, List, NoReturn, Optional
 
 from .adapters import RunPython
+from .errors import HotcellError
 
 USAGE = "usage: hotcell-pyrun [PATH|-]"
 EX_USAGE = 64
@@ -30,10 +34,20 @@ def main(argv: Optional[List[str]] = None) -> int:
     if len(arguments) > 1 or path.startswith("-") and path != "-":
         print(USAGE, file=sys.stderr)
         return EX_USAGE
+    signal.signal(signal.SIGTERM, _stop)
+    warnings.showwarning = _warn
     try:
-        code = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        return run(path)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+
+
+def run(path: str) -> int:
+    """Run the code in a file, or on standard input if `path` is "-". Returns the exit status."""
+    try:
+        code = decoded(sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes())
     except (OSError, ValueError) as error:
-        print(f"hotcell-pyrun: {path}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
+        print(f"hotcell-pyrun: {'standard input' if path == '-' else path}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
         return 1
     try:
         value = asyncio.run(RunPython(g={})(code))
@@ -45,15 +59,39 @@ def main(argv: Optional[List[str]] = None) -> int:
     return 0
 
 
+def decoded(content: bytes) -> str:
+    """The code as text. ValueError says in which line it is none."""
+    try:
+        code = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"line {line}: not UTF-8 (byte 0x{content[error.start]:02x})") from None
+    if "\0" in code:
+        raise ValueError(f"line {code.count(chr(10), 0, code.index(chr(0))) + 1}: contains a NUL byte")
+    return code
+
+
 def message_of(error: Exception) -> str:
     """The traceback of the code, which ends with the exception's type and text; these alone if none of the code was run."""
     told = str(getattr(error, "cell_traceback", "")).strip("\n")
+    if not told and isinstance(error, HotcellError):
+        return f"hotcell-pyrun: {error}"
     last = "".join(traceback.format_exception_only(type(error), error)).strip("\n")
     if not told or isinstance(error, SyntaxError):
         return last
     if told.startswith("Traceback"):
         return "\n".join([told, *(note for note in getattr(error, "__notes__", ()) if note not in told)])
     return "\n".join([*(line for line in told.splitlines() if line.startswith(" ")), last])
+
+
+def _stop(number: int, _frame: object) -> NoReturn:
+    """A signal handler: the exception ends the run, and with it the cell."""
+    raise SystemExit(128 + number)
+
+
+def _warn(message: Any, *_: object) -> None:
+    """Shows a warning of this package as one line."""
+    print(f"hotcell-pyrun: {message}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,10 @@ static const char read_only_dir[] =
 static const char write_output[] = "Write results below /output.";
 static const char database[] = "Use a database below /output or /tmp, or \":memory:\", without extensions.";
 static const char output_database[] = "Use a database below /output, or \":memory:\", without extensions.";
+/* The hints for interfaces that have the program's files elsewhere. */
+static const char files_elsewhere[] = "Read and write files in {files}.";
+static const char write_elsewhere[] = "Write files in {files}.";
+static const char database_elsewhere[] = "Use a database in {files}, or \":memory:\", without extensions.";
 static const char literal[] = "Use ast.literal_eval or json.loads for data, and plain code for the rest.";
 static const char no_internals[] =
     "The interpreter's internals are closed; use the object's public methods and attributes.";
@@ -221,17 +225,23 @@ static bool fits(const char *pattern, const char *name)
     return open_ended ? strncmp(name, pattern, len - 1) == 0 : strcmp(name, pattern) == 0;
 }
 
-/* The same hint without /tmp, if the policy does not let the program write there. */
-static const char *without_closed_zones(const char *text)
+/* A hint on places of files: as it is, without /tmp, and for interfaces that have the files elsewhere. */
+static const struct places {
+    const char *usual, *without_tmp, *elsewhere;
+} places[] = {
+    {no_files_of_others, no_files_but_output, files_elsewhere},
+    {write_below, write_output, write_elsewhere},
+    {database, output_database, database_elsewhere},
+};
+
+/* The same hint with the places where this policy and this interface have files. */
+static const char *with_places(const char *text)
 {
-    static const char *const without_tmp[][2] = {
-        {no_files_of_others, no_files_but_output}, {write_below, write_output}, {database, output_database}};
     const struct hc_names *write = &hc_guard.files.write;
-    if (!write->given || hc_names_has(write, "/tmp"))
-        return text;
-    for (size_t i = 0; i < sizeof without_tmp / sizeof *without_tmp; i++)
-        if (text == without_tmp[i][0])
-            return without_tmp[i][1];
+    bool elsewhere = hc_words_interface()->files, tmp = !write->given || hc_names_has(write, "/tmp");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (text == places[i].usual)
+            return elsewhere ? places[i].elsewhere : tmp ? text : places[i].without_tmp;
     return text;
 }
 
@@ -241,7 +251,7 @@ static const char *look_up(const struct hint *table, size_t count, const char *n
 {
     for (size_t i = 0; i < count; i++)
         if (fits(table[i].name, name))
-            return hc_words_fill(without_closed_zones(table[i].text));
+            return hc_words_fill(with_places(table[i].text));
     return NULL;
 }
 
@@ -278,5 +288,5 @@ const char *hc_hint_for_file(const char *path, int writing)
 {
     if (writing && hc_zones_have(&hc_guard.files.read_only, path))
         return hc_words_fill(read_only_dir);
-    return without_closed_zones(writing ? write_below : no_files_of_others);
+    return hc_words_fill(with_places(writing ? write_below : no_files_of_others));
 }

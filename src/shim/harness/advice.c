@@ -78,11 +78,11 @@ PyObject *hc_advice_for(PyObject *error)
     hc_autopy *files = inputs();
     hc_autopy *all = files ? limits() : NULL;
     PyObject *said =
-        all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:s,s:z,s:O,s:O,s:O})", error, "inputs",
+        all ? hc_frozen_call("advice", "advise", "(O{s:O,s:O,s:s,s:s,s:z,s:z,s:O,s:O,s:O})", error, "inputs",
                              files, "limits", all, "input", hc_words_interface()->input, "dir",
-                             hc_words_interface()->dir, "stdin", hc_words_interface()->input_stream,
-                             "network", given->network ? Py_True : Py_False, "processes",
-                             given->processes ? Py_True : Py_False, "own_modules",
+                             hc_words_interface()->dir, "stdin", hc_words_interface()->input_stream, "files",
+                             hc_words_interface()->files, "network", given->network ? Py_True : Py_False,
+                             "processes", given->processes ? Py_True : Py_False, "own_modules",
                              imports_own_modules() ? Py_True : Py_False)
             : NULL;
     PyErr_Clear();

@@ -195,11 +195,12 @@ def modules_below(place):
 def of_file(error, facts):
     if not isinstance(error, FileNotFoundError) or error.filename is None:
         return None
-    inputs = [f"{path} (variable {name})" for name, path in facts["inputs"]]
+    inputs = [f"{path} (variable {name})" for name, path in facts["inputs"]] if facts["files"] is None else []
     lost = missing_folder(error.filename)
     here = working_files()
     said = [f"There is no directory {lost}; to write there, make it with os.makedirs({lost!r})."] if lost is not None else []
-    said += [f"The job's inputs: {listed(inputs)}." if inputs else "The job has no inputs."]
+    said += [f"The job's inputs: {listed(inputs)}." if inputs else "The job has no inputs." if facts["files"] is None else
+             f"Of the host's files a program sees those in {facts['files']}."]
     if here is not None:
         said.append(f"Files in the working directory: {listed(here)}." if here else "The working directory is empty.")
     return " ".join(said)

@@ -94,7 +94,7 @@ class HotcellCodeExecutor(frameworks.base(CORE, "CodeExecutor")):  # type: ignor
 
     def _run(self, sandbox: Sandbox, code: str) -> Tuple[int, str, bool]:
         """A block of Python: its exit status, its output, and whether its time was up."""
-        run = sandbox.session.run(code if code.strip() else "pass", timeout=self._timeout)
+        run = sandbox.session.run(code, timeout=self._timeout)
         output = f"{run.stdout}{run.stderr}"
         why = failure(run)
         return 0 if run.ok else run.exit_code or 1, output if not why or why in output else f"{output}{why}\n", run.status == "timeout"

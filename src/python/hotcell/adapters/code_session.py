@@ -62,7 +62,7 @@ class CodeSession:
 
     def run(self, code: str, timeout: Optional[float] = None) -> Run:
         """Run a program; one that holds nothing but space does nothing. `timeout` in seconds."""
-        return self.session.run(code if code.strip() else "pass", timeout=timeout)
+        return self.session.run(code, timeout=timeout)
 
     def values(self) -> Dict[str, Any]:
         """The variables that programs have set, as far as they can be carried; functions, classes and modules cannot."""

@@ -69,7 +69,7 @@ class HotcellCodeExecutor(_Base):  # type: ignore[misc]
     def _execute(self, session: Session, given: Any) -> Any:
         for file in given.input_files or ():
             session.files.write(file.name, _content_of(file.content))
-        run: Run = session.run(given.code if given.code.strip() else "pass", timeout=vars(self)["_timeout"])
+        run: Run = session.run(given.code, timeout=vars(self)["_timeout"])
         made = [File(name=file.path, content=file.read(), mime_type=mimetypes.guess_type(file.path)[0] or "application/octet-stream")
                 for file in (*run.figures, *run.files) if not file.escaped]
         if run.ok:

@@ -10,6 +10,7 @@ import builtins
 import types
 
 ROOM = 1 << 24  # bytes of the arguments of one call; the tool has its own limit
+MOST_TOLD = 4000  # characters that doc() tells of a thing
 LOOKED_FOR = ("to_plotly_json",)  # what the harness asks the class of each value for
 CONSENT = object()  # the answer to a call of which the caller wants the cell to make it
 references = {}  # stand-in of a function or class -> its reference
@@ -165,11 +166,13 @@ def function(content):
     def call_now(*args, **kwargs):
         found = ask("call", to, None, args, kwargs)
         return getattr(module(content["own"][0]), content["own"][1])(*args, **kwargs) if found is CONSENT else found
-    call = call_later if content.get("later") else call_now
+    call = call_later if content.get("later") else teller(call_now) if content.get("tells") else call_now
     call.__name__ = call.__qualname__ = content["name"]
     call.__doc__ = content.get("doc")
     if content.get("source"):
         with_source(call, content["source"])
+    elif content.get("signature"):
+        with_signature(call, content["signature"])
     references[call] = to
     if "id" in to:
         functions[to["id"]] = call
@@ -190,6 +193,51 @@ def with_source(call, source):
                 linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
                 return
         todo += inner
+
+
+class Text:
+    """Looks like what a text of the caller's stands for, such as a default value."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+def with_signature(call, content):
+    """Let inspect.signature and help() find the signature of the caller's function."""
+    from inspect import Parameter, Signature
+    rows = [Parameter(name, Parameter.POSITIONAL_ONLY.__class__(kind), default=Parameter.empty if default is None else Text(default),
+                      annotation=Parameter.empty if annotation is None else Text(annotation)) for name, kind, default, annotation in content["parameters"]]
+    call.__signature__ = Signature(rows, return_annotation=Signature.empty if content["returns"] is None else Text(content["returns"]))
+
+
+def teller(ask_caller):
+    """doc() of the skills: of a name the caller tells, of anything else the cell."""
+    def doc(thing):
+        if isinstance(thing, Module):
+            thing = thing.__name__.rpartition(".")[2]
+        return ask_caller(thing) if isinstance(thing, str) else told(thing)
+    return doc
+
+
+def told(thing):
+    """The signature and documentation of a function, or what help() shows of another thing, up to MOST_TOLD characters."""
+    import inspect
+    import pydoc
+    kind = thing if isinstance(thing, type) else type(thing)
+    if inspect.isroutine(thing):
+        try:
+            signature = str(inspect.signature(thing))
+        except (TypeError, ValueError):
+            signature = "(...)"
+        text = f"{thing.__name__}{signature}\n{inspect.getdoc(thing) or ''}".strip()
+    elif issubclass(kind, Standin):
+        text = f"class {kind.__name__} of the caller's\n{inspect.getdoc(kind) or ''}".strip()
+    else:
+        text = pydoc.plain(pydoc.render_doc(thing, "%s")).partition("\n\n")[2].strip()
+    return text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}\n... and {len(text) - MOST_TOLD} characters more"
 
 
 def class_of(content):

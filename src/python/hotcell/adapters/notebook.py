@@ -21,6 +21,7 @@ import os
 import re
 import sys
 import tokenize
+import traceback
 import unicodedata
 import warnings
 from collections import ChainMap
@@ -30,7 +31,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ..config import Config, read_config
-from ..errors import PolicyError
+from ..errors import HotcellError, PolicyError
 from ..jobs import apolicy, arun
 from ..launcher import PathLike
 from ..results import Result
@@ -65,7 +66,7 @@ DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # calls that the polic
 TAKEN = ("tools", "ToolError")  # names of a job with tools, until the plan is carried out
 HELPERS = ("python", "allow")  # names of the host's, that never come back
 
-default_ok_dests: Sequence[str] = ()
+default_ok_dests: Optional[Sequence[str]] = ()
 _namespace: ContextVar[Optional[Dict[str, Any]]] = ContextVar("hotcell_namespace", default=None)
 _config_read = False
 
@@ -222,15 +223,13 @@ class RunPython:
         ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
         the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
-        config = _read_config()
+        config = self._config = _read_config()
         self.g = _ipython_namespace() if g is None else g
         if self.g is None:
             self.g = _find_frame_dict(sentinel)
-        self.ok_dests: Optional[Tuple[str, ...]] = None
         if ok_dests is UNSET:
             ok_dests = config.ok_dests if "ok_dests" in config.given else default_ok_dests
-        if ok_dests is not None:
-            self.ok_dests = (ok_dests,) if isinstance(ok_dests, str) else tuple(os.fspath(dest) for dest in ok_dests)
+        self.ok_dests = _dests(ok_dests)
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
         if pre_deny is not None:
@@ -254,10 +253,15 @@ class RunPython:
         `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
         begin_run(data, self._pre_deny, _origin())
+        with self._config.naming_place({**self._options, "policy": self._policy}):
+            return await self._run(code)
+
+    async def _run(self, code: str) -> Any:
         names, state = _Names(code), registry_state()
         opened = await self._open_imports(names)
         desk = self._desk if self._live is not None else Desk(self._namespace, self.ok_dests)
         desk.with_sources = "getsource" in code
+        desk.with_signatures = not {"doc", "help", "signature"}.isdisjoint(names.used)
         desk.begin(state)
         values = _Values(self._namespace(), names.used, desk)
         values.plan.update((f"import {name}", desk.module_of(module)) for name, module in opened.items())
@@ -410,6 +414,17 @@ class RunPython:
             self._placed[target] = _mark_of(target)
 
 
+def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
+    """The directories that were given as ok_dests. TypeError: they are none."""
+    if dests is None:
+        return None
+    try:
+        one = isinstance(dests, (str, os.PathLike))
+        return (os.fspath(dests),) if one else tuple(os.fspath(dest) for dest in dests)
+    except TypeError:
+        raise TypeError(f"ok_dests: expected a list of directories, or None, got {dests!r:.100}") from None
+
+
 def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:
     """What shows that a file is still the same one; None if there is none."""
     try:
@@ -480,12 +495,38 @@ def _show_figures(result: Result) -> None:
             shell.display_pub.publish(data={"image/png": data, "text/plain": figure.path}, metadata={})
 
 
-def _show_own_lines(error: Exception) -> None:
-    """Let IPython show the traceback of the cell's code, in the place of this package's own lines."""
-    told = getattr(error, "cell_traceback", None)
-    if isinstance(told, str) and told.strip():
-        shown = ["".join(each if each.isprintable() or each == "\t" else f"\\x{ord(each):02x}" for each in line) for line in told.rstrip().split("\n")]
-        error._render_traceback_ = lambda: shown  # type: ignore[attr-defined]
+class _CodeSyntaxError(SyntaxError):
+    """A syntax error of a cell's code. IPython shows it as one of its own: it has no traceback but the code's line."""
+
+
+_CodeSyntaxError.__name__ = "SyntaxError"
+
+
+def _show_syntax_errors(shell: Any) -> None:
+    """Let IPython show a _CodeSyntaxError without frames of this package. A handler of the user's for other types stays."""
+    taken, others = shell.custom_exceptions, shell.CustomTB
+    if _CodeSyntaxError in taken:
+        return
+
+    def show(shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: Optional[int] = None) -> Any:
+        return shell.showsyntaxerror() if kind is _CodeSyntaxError else others(kind, error, traceback, tb_offset=tb_offset)
+
+    shell.set_custom_exc((*taken, _CodeSyntaxError), show)
+
+
+def _shown_in_ipython(error: BaseException) -> BaseException:
+    """The exception to raise so that IPython shows the traceback of the cell's code, in the place of this package's own lines."""
+    if isinstance(error, SyntaxError):
+        shown = _CodeSyntaxError(*error.args)
+        shown.__dict__.update(vars(error))
+        return shown
+    told = getattr(error, "cell_traceback", "")
+    if not told.strip() and isinstance(error, (HotcellError, DestsError, KeyboardInterrupt)):
+        told = "".join(traceback.format_exception_only(type(error), error))
+    if told.strip():
+        lines = ["".join(each if each.isprintable() or each == "\t" else f"\\x{ord(each):02x}" for each in line) for line in told.rstrip().split("\n")]
+        error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
+    return error
 
 
 def create_pyrun_magic(shell: Any = None, pyrun: Optional[RunPython] = None) -> None:
@@ -498,14 +539,17 @@ def create_pyrun_magic(shell: Any = None, pyrun: Optional[RunPython] = None) -> 
         """%%py runs a cell's code, %py a line's, and gives the last value; %py -o gives the runner."""
         if line.strip() == "-o":
             return runner
-        code = line if cell is None else cell
+        if cell is not None and line.strip():
+            from IPython.core.error import UsageError
+            raise UsageError(f"%%py has no argument but -o: {line.strip()}")
         try:
-            return run_to_end(runner(code)) if code.strip() else None
-        except Exception as error:
-            _show_own_lines(error)
-            raise
+            return run_to_end(runner(line if cell is None else cell))
+        except (Exception, KeyboardInterrupt) as error:
+            raise _shown_in_ipython(error) from None
 
     shell.register_magic_function(py, "line_cell", "py")
+    if hasattr(shell, "set_custom_exc"):
+        _show_syntax_errors(shell)
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -550,7 +594,15 @@ def _read_older_config() -> None:
         return
     space = _ConfigNames({name: value for name, value in globals().items() if not name.startswith("_")})
     try:
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {**space, "__name__": "config", "__file__": str(path)}, space)
-        default_ok_dests = space["default_ok_dests"]
-    except Exception as error:
-        warnings.warn(f"Failed to load {path}: {error}", stacklevel=3)
+        exec(compile(path.read_bytes(), str(path), "exec"), {**space, "__name__": "config", "__file__": str(path)}, space)
+        default_ok_dests = _dests(space["default_ok_dests"])
+    except (Exception, SystemExit) as error:
+        warnings.warn(f"Failed to load {_place_in(path, error)}: {type(error).__name__}: {getattr(error, 'msg', None) or error}", stacklevel=4)
+
+
+def _place_in(path: Path, error: BaseException) -> str:
+    """FILE:LINE of an exception that this file's code has raised; FILE if no line of it is to blame."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        lines.append(error.lineno)
+    return f"{path}:{lines[-1]}" if lines else str(path)

@@ -15,6 +15,8 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 
 from . import allow as registry
 
+__all__ = ["disable", "doc", "docfind", "enable", "known", "list_pyskills", "register", "xdir"]
+
 GROUP = "hotcell.skills"
 _known: Dict[str, Union[ModuleType, str]] = {}
 _enabled: Dict[str, ModuleType] = {}
@@ -113,7 +115,10 @@ def xdir(name: str) -> List[str]:
 
 
 def doc(name: str) -> str:
-    """The documentation of a skill, or of one function, SKILL.FUNCTION, with its signature."""
+    """The documentation of a skill, or of one function, SKILL.FUNCTION, with its signature. In a cell it also takes a function,
+    class or other thing itself, and tells what help() would."""
+    if not isinstance(name, str):
+        raise TypeError("doc: expected the name of a skill, or SKILL.FUNCTION")
     skill, _, function = name.partition(".")
     module = _skill(skill)
     if not function:

@@ -28,6 +28,7 @@ from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Opti
 
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
+from . import skills
 from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, allows_within, asks_before_denial, default_write_types, explicit_names, is_tool,
                     method_owner, policies_for, public_module, registered_name, registry_state)
 
@@ -88,6 +89,7 @@ class Desk:
         self._state: Any = None
         self.holds: Callable[[str], bool] = lambda path: False  # whether the cell has its own copy of what is at a path
         self.with_sources = False            # send the sources of functions, as the code asks for them
+        self.with_signatures = False         # the same for their signatures
 
     def begin(self, state: Any) -> None:
         """Begin a run. `state` is registry_state() as it was when the caller asked for the run."""
@@ -172,6 +174,9 @@ class Desk:
         place = _place(value) if inspect.isfunction(value) else None
         if place in WRITE_POLICIES:
             found["own"] = place
+        if self.with_signatures:
+            found["signature"] = _signature(value)
+            found["tells"] = value is skills.doc
         source = _source(value) if self.with_sources and inspect.isfunction(value) else None
         return {**found, "name": value.__name__, "source": source} if source else found
 
@@ -541,6 +546,23 @@ def _doc(value: Any) -> str:
         text = inspect.getdoc(value) or ""
     except Exception:
         return ""
+    return _text(text)
+
+
+def _signature(value: Any) -> Optional[Dict[str, Any]]:
+    """A signature as texts, of which the cell makes one again: {"parameters": [[name, kind, default, annotation], ...], "returns": text};
+    None: it has none. What a default or an annotation is stays with the caller."""
+    try:
+        found = inspect.signature(value)
+        rows = [[each.name, int(each.kind), None if each.default is each.empty else _text(repr(each.default)),
+                 None if each.annotation is each.empty else _text(inspect.formatannotation(each.annotation))] for each in found.parameters.values()]
+        returns = found.return_annotation
+        return {"parameters": rows, "returns": None if returns is found.empty else _text(inspect.formatannotation(returns))}
+    except Exception:  # a repr is the caller's code
+        return None
+
+
+def _text(text: str) -> str:
     return text[:LONGEST_DOC].replace("\0", "").encode("utf-8", "replace").decode()
 
 
