@@ -33,7 +33,8 @@ void hc_report_columns(struct hc_report *r, PyObject *columns);
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings);
 /* The results of the frozen part "return" for the dict "results": (JSON, None) or (None, why not). */
 void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not);
-/* The variables that the job asks for, from the frozen part "return": a dict of dicts, and a list of warnings. */
+/* The variables that the job asks for, from the frozen part "return": a dict of dicts, and a list of
+ * warnings. */
 void hc_report_returned(struct hc_report *r, PyObject *returned, PyObject *warnings);
 /* Most bytes that "results" may take, and most that "returned" may take. */
 size_t hc_report_room(const struct hc_report *r);
