@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import datetime
 import json
 import logging
 import math
@@ -11,6 +12,7 @@ import shutil
 import struct
 import sys
 import tempfile
+import threading
 import types
 import unicodedata
 import uuid
@@ -21,6 +23,7 @@ import cells
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
+from hotcell import InputError  # noqa: E402
 from hotcell.adapters import DEFAULT_EXEC_TIMEOUT, AsyncCodeExecutor, charts, png, workdir  # noqa: E402
 
 DRAW = "plt.plot([1, 2, 3])\n"
@@ -93,6 +96,92 @@ def test_variables(make):
     assert executor.get_variable("missing") is None
     for _ in range(2):  # on every run
         assert asyncio.run(executor.execute("print(n, items, odd)"))["stdout"] == "3 [1, {'a': None}] odd one\n"
+
+
+class Mute:
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+def nested(levels):
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("value", "seen"), [
+    (threading.Lock(), "<unlocked _thread.lock object at "), ((x for x in ()), "<generator object "),
+    (open(os.devnull), "<_io.TextIOWrapper name="), ({1, 2}, "{1, 2}"), (Mute(), "<Mute object without a text>"),
+    (nested(2000), ""), ("\ud800", "\ud800"), (types, "<module 'types' "),
+], ids=["lock", "generator", "file", "set", "mute", "deep", "surrogate", "module"])
+def test_a_variable_that_json_cannot_hold_is_its_text(make, caplog, value, seen):
+    """S1.4: it costs no other variable and no later run, and is told once."""
+    executor = make(tree="base")
+    executor.set_variable("odd", value)
+    executor.set_variable("beside", 1)
+    for _ in range(2):
+        result = asyncio.run(executor.execute(f"print(odd.startswith({seen!r}), beside)"))
+        assert result["stdout"] == "True 1\n" and not result["error"], result
+    assert caplog.text.count("the variable odd is its text") == (seen != "\ud800")
+
+
+def test_a_frame_that_cannot_be_carried_is_its_text(make, caplog):
+    """S1.4: a frame of objects fails no run."""
+    pandas = pytest.importorskip("pandas")
+    executor = make(tree="base")
+    executor.set_variable("odd", pandas.DataFrame({"a": [Path]}))
+    result = asyncio.run(executor.execute("print(odd)"))
+    assert "<class 'pathlib.Path'>" in result["stdout"] and not result["error"]
+    assert "the variable odd is its text" in caplog.text and "column 'a'" in caplog.text
+
+
+def test_many_and_deep_variables(execute):
+    """S1.3: how many variables there are, and how deep they are, ends no run."""
+    variables = {**{f"v{number}": number for number in range(400)}, "deep": nested(90)}
+    assert execute("print(v0, v399, str(deep).count('['))", variables)["stdout"] == "0 399 91\n"
+
+
+def test_variables_are_told_as_the_code_sees_them(execute, make):
+    """S1.5: the text for a model has the type and the value of the cell."""
+    values = {"pair": (1, 2), "keys": {1: "a"}, "lock": threading.Lock(), "when": datetime.date(2026, 1, 2), "text": "a"}
+    executor = make(tree="base")
+    for name, value in values.items():
+        executor.set_variable(name, value)
+    told = executor.get_environment_info().split("- variables:\n")[1]
+    printed = execute("for name in ('pair', 'keys', 'lock', 'when', 'text'): print('   ', name, '=', repr(globals()[name]))", values)
+    assert told == printed["stdout"].rstrip("\n") and "pair = [1, 2]" in told
+
+
+def test_the_text_about_variables_is_bounded(make):
+    """S1.5: a variable takes no more of a prompt than it may."""
+    executor = make()
+    executor.set_variable("long", "x" * 10**6)
+    executor.set_variable("mute", Mute())
+    text = executor.get_environment_info()
+    assert len(text) < 3000 and text.count("... (1000002 characters)") == 1 and "mute = '<Mute object without a text>'" in text
+
+
+def test_what_carries_variables_is_not_seen(make):
+    """S1.3: frames and variables of odd names leave no files in the cell, and no names."""
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    executor = make()
+    for name, value in {"rows": pandas.DataFrame({"a": [1, 2]}), "_row": numpy.arange(3), "数": 1.5}.items():
+        executor.set_variable(name, value)
+    result = asyncio.run(executor.execute(
+        "print(rows.a.sum(), _row.sum(), 数, [os.listdir(each) for each in ('.', '/input', '/output')])\n"
+        "print(sorted(name for name in globals() if not name.startswith('__')))"))
+    assert result["stdout"] == "3 3 1.5 [[], [], []]\n['_row', 'os', 'rows', '数']\n", result
+
+
+def test_a_large_frame_comes_as_a_file(make):
+    """S1.3: a frame that is too large for the carrier has its value and its name all the same."""
+    numpy = pytest.importorskip("numpy")
+    executor = make()
+    executor.set_variable("_large", numpy.arange(3 << 20))
+    executor.set_variable("small", numpy.arange(3))
+    result = asyncio.run(executor.execute("print(_large.sum() == sum(range(3 << 20)), small.sum(), [n for n in globals() if 'hotcell' in n])"))
+    assert result["stdout"] == "True 3 []\n", result
 
 
 @pytest.mark.parametrize("name", ["数据", "_hidden", "ü", "hotcell_variables", "class", "a b", "x" * 100, "\ufb01t"])
@@ -176,6 +265,22 @@ def test_a_launch_that_fails_is_returned(execute, make):
     assert "hunter2" not in hidden and "<REDACTED>" in hidden
 
 
+@pytest.mark.parametrize(("timeout", "message"), [
+    (-1, "exec_timeout: expected 10ms to 24h, got -1"), ("soon", "exec_timeout: expected a duration such as \"60s\", got 'soon'")])
+def test_a_time_limit_that_is_none(make, timeout, message):
+    """S1.2, S1.8: a wrong limit is one line in `stderr`, by the name that it has here."""
+    result = asyncio.run(make(timeout, tree="base").execute("1"))
+    assert result == {"stdout": "", "stderr": f"SandboxError: [InputError] {message}", "error": True, "chart_base64": None}
+
+
+def test_arguments_of_wrong_types(make):
+    """S1.2, S1.8: arguments that mean nothing are refused by their names."""
+    with pytest.raises(InputError, match="^working_dir: expected a name or a path, got NoneType$"):
+        AsyncCodeExecutor(None)
+    for code, kind in ((None, "NoneType"), (["ls"], "list")):
+        assert asyncio.run(make().execute(code))["stderr"] == f"SandboxError: [InputError] code: expected str, got {kind}"
+
+
 def test_a_working_directory_that_went_away(make, tmp_path):
     executor = make()
     (tmp_path / "work" / "dir").rmdir()
@@ -256,14 +361,37 @@ def test_what_is_outside_of_the_working_directory_stays_closed(execute, tmp_path
     assert (tmp_path / "work" / "beside.txt").read_text() == "secret"
 
 
-def test_a_directory_that_no_cell_can_have_gets_what_is_left_in_output(make, tmp_path, caplog):
+@pytest.mark.parametrize("what", ["files", "bytes"])
+def test_a_large_directory_can_be_read(make, tmp_path, caplog, what):
+    """S1.19, S1.20: code reads a working directory that is too large for a copy, and what it leaves in /output comes there."""
     executor = make(tree="base")
-    for number in range(4200):  # more files than the policy lets a cell copy
+    (executor.working_dir / "data.txt").write_text("data")
+    for number in range(4200 if what == "files" else 0):  # more files than the policy lets a cell copy
         (executor.working_dir / f"file-{number}").touch()
+    if what == "bytes":
+        os.truncate(os.open(executor.working_dir / "hole", os.O_WRONLY | os.O_CREAT, 0o600), 300 << 20)
+    code = "print(os.getcwd(), open('data.txt').read())\nopen('/output/left.txt', 'w').write('left')\nopen('data.txt', 'w')"
     with caplog.at_level(logging.WARNING, "hotcell.adapters.charts"):
-        result = asyncio.run(executor.execute("open('/output/left.txt', 'w').write('left')\nprint(os.getcwd())"))
-    assert result["stdout"] == "/output\n" and "more than 4096 files" in caplog.text
-    assert (executor.working_dir / "left.txt").read_text() == "left"
+        result = asyncio.run(executor.execute(code))
+    reason = "more than 4096 files" if what == "files" else "more than 256M to copy"
+    assert result["stdout"] == f"{executor.working_dir} data\n" and reason in caplog.text, result
+    assert re.match(f"SandboxWarning: working_dir can be read alone in this run (.*{reason}.*); files that the code leaves in /output are "
+                    "moved to working_dir[.]\nTraceback", result["stderr"])
+    assert "PermissionError: Writing " in result["stderr"] or "Read-only file system" in result["stderr"]
+    assert (executor.working_dir / "left.txt").read_text() == "left" and (executor.working_dir / "data.txt").read_text() == "data"
+
+
+def test_a_directory_that_no_cell_can_have_gets_what_is_left_in_output(make, caplog):
+    """S1.19, S1.20: without working_dir the code begins in /output, and is told."""
+    executor = AsyncCodeExecutor("/tmp", tree="base", binary=str(cells.HOTCELL))
+    name = f"left-{uuid.uuid4()}"
+    try:
+        result = asyncio.run(executor.execute(f"open('{name}', 'w').write('left')\nprint(os.getcwd())"))
+        assert result["stdout"] == "/output\n" and not result["error"]
+        assert result["stderr"].startswith("SandboxWarning: working_dir is not in the cell of this run (directory: /tmp: /tmp is the program's own")
+        assert Path("/tmp", name).read_text() == "left"
+    finally:
+        Path("/tmp", name).unlink(missing_ok=True)
 
 
 def test_files_come_to_another_file_system(execute, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -123,6 +124,131 @@ def test_long_output_says_that_it_was_cut(runner):
     done = runner("print('x' * 500)", max_output_bytes=100)
     assert done.returncode == 0 and done.result["truncated"]
     assert done.stdout == "x" * 100 + "\n\n[Output truncated at 100 bytes]"
+
+
+def test_the_time_in_the_name_is_the_one_in_the_header(runner):
+    """S0.28, S0.29: one run has one time, however long it takes."""
+    done = runner("import datetime\ndef second(): return datetime.datetime.now().second\n"
+                  "begun = second()\nwhile second() == begun: pass\nbegun = second()\nwhile second() == begun: pass\n")
+    code = Path(done.result["code_paths"][0])
+    told = re.search(r", run at (\S+)[.]\n", code.read_text())[1]
+    assert re.fullmatch(rf"run_{told.replace(':', '-')}_[0-9a-f]{{12}}[.]py", code.name), (told, code.name)
+
+
+READ = """
+for name in ('text.txt', 'sub/rows.csv', 'figures/fig_0123456789ab.png', 'code/run.py', 'link', 'second', 'down/text.txt', 'manifest.json'):
+    try:
+        print(name, open(output_dir / name).read())
+    except OSError as error:
+        print(name, type(error).__name__)
+"""
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    """An output directory with files of its caller's and of an earlier run, and with links out of it."""
+    out = tmp_path / "out"
+    for directory in (out / "sub", out / "figures", out / "code", tmp_path / "outside"):
+        directory.mkdir(parents=True)
+    for name in ("out/text.txt", "out/sub/rows.csv", "out/figures/fig_0123456789ab.png", "out/code/run.py", "outside/text.txt", "second"):
+        (tmp_path / name).write_text(f"in {name}")
+    (out / "link").symlink_to(tmp_path / "outside" / "text.txt")
+    (out / "down").symlink_to(tmp_path / "outside")
+    os.link(tmp_path / "second", out / "second")
+    return out
+
+
+def test_files_that_were_in_the_output_directory_are_read(runner, earlier):
+    """S0.15: a program reads what is in output_dir; links and files with further names lead out of it, and are not there."""
+    assert [(earlier / name).read_text() for name in ("link", "down/text.txt", "second")] == ["in outside/text.txt"] * 2 + ["in second"]
+    done = runner(READ)
+    assert done.stdout.splitlines() == [
+        "text.txt in out/text.txt", "sub/rows.csv in out/sub/rows.csv", "figures/fig_0123456789ab.png in out/figures/fig_0123456789ab.png",
+        "code/run.py FileNotFoundError", "link FileNotFoundError", "second FileNotFoundError", "down/text.txt FileNotFoundError",
+        "manifest.json FileNotFoundError"], done
+    manifest = json.loads((earlier / "manifest.json").read_text())
+    assert [text for text in manifest["warnings"] if text.startswith("3 files or directories of the output directory are not in the cell")]
+    assert manifest["files"] == [] and done.result["figure_paths"] == []
+
+
+def state(path):
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns, stat.S_IMODE(found.st_mode), path.read_bytes()
+
+
+def test_files_that_the_program_leaves_as_they_are_stay_so(runner, earlier):
+    """S0.15: reading changes nothing; what the program writes is there afterwards, and what it removes stays with the caller."""
+    kept, removed, written = earlier / "sub" / "rows.csv", earlier / "figures" / "fig_0123456789ab.png", earlier / "text.txt"
+    kept.chmod(0o640)
+    before = [state(path) for path in (kept, removed)]
+    done = runner("print(open('sub/rows.csv').read())\n(output_dir / 'figures/fig_0123456789ab.png').unlink()\n"
+                  "with open('text.txt', 'a') as file: file.write(' and more')\nopen('new.txt', 'w').write('new')")
+    assert done.returncode == 0, done.stderr
+    assert [state(path) for path in (kept, removed)] == before
+    assert written.read_text() == "in out/text.txt and more" and (earlier / "new.txt").read_text() == "new"
+    manifest = json.loads((earlier / "manifest.json").read_text())
+    assert sorted(file["path"] for file in manifest["files"]) == ["new.txt", "text.txt"]
+
+
+def test_files_in_the_output_directory_are_bounded(runner, tmp_path):
+    """S0.15: what has no room in the cell is left out, and the manifest says so."""
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "small").write_text("small")
+    with open(out / "huge", "wb") as file:
+        file.truncate(100 << 20)
+    for number in range(1000):
+        (out / f"{number}").touch()
+    done = runner("print(len([path for path in output_dir.iterdir() if path.name.isdigit()]), (output_dir / 'huge').exists())")
+    count, huge = done.stdout.split()
+    assert 890 <= int(count) <= 900 and huge == "False", done
+    assert "files or directories of the output directory are not in the cell" in (out / "manifest.json").read_text()
+    assert len(os.listdir(out)) == 1005  # nothing else was touched: manifest.json, _sandbox_result.json and code came
+
+
+@pytest.mark.parametrize(("spec", "status"), [
+    ({"max_figures": -1}, 65), ({"code": 5}, 65), ({"df_paths": {"a b": "x"}}, 65), ({"binary": "/nowhere/hotcell"}, 70),
+    ({"df_paths": {"df": "/nowhere/rows.jsonl"}}, 2), ({"code": "import os"}, 2),
+], ids=["limit", "code", "name", "binary", "frame", "refused"])
+def test_no_result_of_an_earlier_run_is_left(runner, monkeypatch, spec, status):
+    """S0.3: what ends a run before it has a result leaves none of an earlier run that could be taken for its own."""
+    assert runner("1").result["exit_code"] == 0
+    spec = {"code": "1", **spec}
+    if "binary" in spec:
+        monkeypatch.setattr(cells, "HOTCELL", spec.pop("binary"))
+    done = runner(**spec)
+    assert done.returncode == status
+    assert done.result is None if status > 2 else done.result["exit_code"] == status
+
+
+def test_a_result_that_cannot_be_removed_ends_the_run(runner, tmp_path, monkeypatch):
+    """S0.3: the runner names the file, and runs nothing."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "_sandbox_result.json").mkdir()
+    done = subprocess.run([sys.executable, "-c", "import sys\nfrom hotcell import runner\n"
+                           "def fail(output_dir): raise PermissionError(13, 'Permission denied')\n"
+                           "runner.remove_old_result = fail\nsys.exit(runner.main(sys.argv[1:]))", _spec(tmp_path)],
+                          capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+    assert done.returncode == 65 and done.stderr == f"hotcell-runner: {tmp_path}/out/_sandbox_result.json: Permission denied\n"
+
+
+def _spec(tmp_path):
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps({"code": "1", "output_dir": str(tmp_path / "out")}))
+    return path
+
+
+@pytest.mark.parametrize("code", ["", "  \n"])
+def test_a_program_that_is_blank_does_nothing(runner, code):
+    """S0.3: it ends well, as before."""
+    done = runner(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "") and done.result["exit_code"] == 0
+
+
+def test_a_frame_that_is_a_directory(runner, tmp_path):
+    """S0.18: what is no file cannot be loaded, and the program is refused for it."""
+    done = runner("1", df_paths={"df": str(tmp_path)})
+    assert done.returncode == 2 and done.stderr == f"Could not load DataFrame df from {tmp_path}: Is a directory\n"
 
 
 def test_a_frame_that_cannot_be_loaded(runner, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
+from hotcell import InputError  # noqa: E402
 from hotcell.adapters import ScriptConfig, ScriptExecutor  # noqa: E402
 
 KEYS = {"success", "output", "error", "results", "plots", "execution_time", "warnings"}
@@ -218,8 +219,8 @@ def test_numbers_that_json_does_not_know_stay_numbers(execute, make):
                       "results['none'] = None")
     results = outcome["results"]
     assert outcome["success"] and math.isnan(results["summary_statistics"]["p"]) and math.isnan(results["ratio"])
-    assert results["row"][0] == 1.0 and math.isnan(results["row"][1]) and math.isnan(results["3"][0])
-    assert results["none"] is None and results["3"][1] is None and results["summary_statistics"]["far"] == math.inf
+    assert results["row"][0] == 1.0 and math.isnan(results["row"][1]) and math.isnan(results[3][0])
+    assert results["none"] is None and results[3][1] is None and results["summary_statistics"]["far"] == math.inf
     assert make().extract_results_summary(results)["key_findings"] == ["summary_statistics.m: 1", "summary_statistics.far: inf"]
 
 
@@ -229,7 +230,9 @@ def test_an_object_that_is_not_json_costs_other_numbers_nothing(execute):
     results = outcome["results"]
     assert outcome["success"] and math.isnan(results["n"]) and results["o"] == "<class 'str'>", outcome
     assert results["in"][0] == -math.inf and results["in"][1]["o"] == "<class 'object'>" and math.isnan(results["in"][1]["p"][1])
-    assert results["a"][0] == "<class 'str'>" and math.isnan(results["a"][1]) and results["c"] == "1j"
+    assert results["a"][0] == "<class 'str'>" and math.isnan(results["a"][1]) and results["c"] == 1j
+    assert outcome["warnings"] == [f"results['{key}'] came back as text: type is not carried: convert it first, such as to str"
+                                   for key in ("o", "in", "a")]
 
 
 @pytest.mark.parametrize(("code", "results"), [("del results", {}), ("results = 5", {}), ("results = {'mine': 1}", {"mine": 1}),
@@ -237,6 +240,102 @@ def test_an_object_that_is_not_json_costs_other_numbers_nothing(execute):
 def test_results_that_are_another_object(execute, code, results):
     outcome = execute(code)
     assert outcome["success"] and outcome["results"] == results
+
+
+@pytest.mark.parametrize("size", [1, 200_000])
+def test_results_come_back_as_themselves_whatever_their_size(execute, size):
+    """S2.12: the types of `results` do not depend on how much there is."""
+    outcome = execute(f"results['list'] = list(range({size}))\nresults['array'] = np.arange({size})\nresults[1] = (1, {{2}})\n"
+                      "results['frame'] = df\nresults['when'] = pd.Timestamp('2026-01-02')\nresults['$dict'] = {'$x': 1}")
+    results = outcome["results"]
+    assert outcome["success"] and outcome["warnings"] == []
+    assert results["list"] == list(range(size)) and type(results["array"]).__name__ == "ndarray" and len(results["array"]) == size
+    assert results[1] == (1, {2}) and results["when"] == pd.Timestamp("2026-01-02") and results["$dict"] == {"$x": 1}
+    pd.testing.assert_frame_equal(results["frame"], pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 4.0, 7.0]}))
+
+
+@pytest.mark.parametrize(("code", "told"), [
+    ("results['bad'] = results", "results['bad'] was left out: it contains itself"),
+    ("a = []; a.append(a)\nresults['bad'] = {'in': a}", "results['bad'] was left out: it contains itself"),
+    ("results['bad'] = [[0] * 1001] * 20000", "results['bad'] was left out: it has more than 20000000 values"),
+    ("class K: pass\nresults[K] = 1", "results[<class '__main__.K'>] was left out: its key: type is not carried: convert it first, such as to str"),
+], ids=["circular", "circular-below", "large", "key"])
+def test_what_cannot_come_back_is_named_and_costs_no_other_item(execute, code, told):
+    """S2.12: an item that is left out is named in `warnings`, and the other items are there."""
+    outcome = execute(f"results['before'] = np.array([1.0])\n{code}\nresults['after'] = np.array([2.0])")
+    assert outcome["success"] and outcome["warnings"] == [told]
+    assert list(outcome["results"]["before"]) == [1.0] and list(outcome["results"]["after"]) == [2.0] and "bad" not in outcome["results"]
+
+
+def test_what_comes_back_as_something_else_is_named(execute):
+    """S2.12: subclasses and other objects come back as what they are like, or as text; cut text is told."""
+    outcome = execute("class Long:\n    def __str__(self): return 'x' * 20000\n"
+                      "class Own(dict): pass\nresults['own'] = Own(a=1)\nresults['long'] = Long()\n"
+                      "results['t'] = stats.ttest_1samp([1.0, 2.0, 3.0], 2.0)")
+    assert outcome["results"]["own"] == {"a": 1} and outcome["results"]["long"] == "x" * 10000
+    assert outcome["results"]["t"] == (0.0, 1.0)
+    assert [text.partition(":")[0] for text in outcome["warnings"]] == [
+        "results['own'] came back as dict", "results['long'] came back as text, cut to 10000 characters", "results['t'] came back as tuple"]
+
+
+def test_warnings_about_results_are_bounded(execute):
+    """S2.12: a script cannot fill the warnings."""
+    outcome = execute("for i in range(50): results[i] = object()")
+    assert len(outcome["warnings"]) == 21 and outcome["warnings"][-1] == "results: 30 further values were changed or left out"
+
+
+def test_results_that_are_no_dict_are_told(execute):
+    """S2.12: `results` that is no dict is left out with a warning."""
+    assert execute("results = 5")["warnings"] == ["results was left out: it is no dict, but int"]
+    assert execute("results = None")["warnings"] == ["results was left out: it is no dict, but NoneType"]
+
+
+def test_the_text_of_an_exit_is_the_error(execute):
+    """S2.16: the text that ends a script, as sys.exit("text") does, is in the error."""
+    outcome = execute("print('before')\nraise SystemExit('no data for 2026')")
+    assert outcome["error"].startswith("Execution error: no data for 2026\n") and outcome["output"] == "before\n"
+
+
+@pytest.mark.parametrize("data", [None, 5, {"a": [1]}, [1]], ids=["None", "int", "dict", "list"])
+def test_data_that_is_no_frame_is_said_in_the_executors_words(execute, data, make):
+    """S2.2: the message names the argument that execute_script has."""
+    outcome = make().execute_script("1", data, "session", "step")
+    assert outcome["error"] == f"Execution error: data: expected a pandas DataFrame, got {type(data).__name__}"
+
+
+@pytest.mark.parametrize(("config", "message"), [
+    ({"SCRIPT_TIMEOUT": -1}, "SCRIPT_TIMEOUT: expected 10ms to 24h, got -1"),
+    ({"SCRIPT_TIMEOUT": "soon"}, "SCRIPT_TIMEOUT: expected a duration such as \"60s\", got 'soon'"),
+    ({"SANDBOX_FOLDER": __file__}, f"[Errno 20] Not a directory: '{__file__}/session'"),
+])
+def test_settings_that_no_step_can_have_are_in_the_error(make, config, message):
+    """S2.1: a wrong setting is one clear line in `error`, in the words of the configuration."""
+    assert make(**config).execute_script("1", pd.DataFrame(), "session", "step")["error"] == f"Execution error: {message}"
+
+
+def test_arguments_of_wrong_types_are_one_clear_line(make):
+    """S2.1, S2.2, S2.20, S2.22: arguments that mean nothing are refused by their names."""
+    executor = make()
+    for call, message in [
+            (lambda: make(ALLOWED_IMPORTS="pandas"), "ALLOWED_IMPORTS: expected a list of names, got str"),
+            (lambda: make(ALLOWED_IMPORTS=[5]), "ALLOWED_IMPORTS: expected names, got 5"),
+            (lambda: make(SANDBOX_FOLDER=5), "SANDBOX_FOLDER: expected a name or a path, got int"),
+            (lambda: ScriptExecutor({"SCRIPT_TIMEOUT": 5}), "config: expected an object with attributes such as SCRIPT_TIMEOUT, got dict"),
+            (lambda: executor.cleanup_session("session", -1), "keep_recent: expected a whole number from 0 on, got -1"),
+            (lambda: executor.validate_data_access("df.a", None), "available_columns: expected a list of names, got NoneType"),
+            (lambda: executor.extract_results_summary(None), "results: expected a dict, got NoneType")]:
+        with pytest.raises(InputError) as raised:
+            call()
+        assert str(raised.value) == message
+    assert executor.get_plot_data(None) is None
+    assert executor.execute_script(None, pd.DataFrame(), "session", "step")["error"] == "Execution error: script: expected str, got NoneType"
+
+
+def test_a_summary_of_frames_and_arrays(make):
+    """S2.19: results that come back as tables have a summary too."""
+    frame = pd.DataFrame({"a": [1]})
+    summary = make().extract_results_summary({"summary_statistics": frame, "plots": frame.a.to_numpy(), "n": 2})
+    assert summary["statistics"] is frame and summary["plots_count"] == 1 and summary["key_findings"] == ["n: 2"]
 
 
 @pytest.mark.parametrize("form", ["png", "jpg", "jpeg", "svg", "pdf"])

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define MOST_BYTES ((int64_t)16 << 20) /* most bytes of all copies of a job together */
-#define MOST_NAME  200                 /* bytes of a name */
 #define PART       8                   /* copies take no more than 1/8 of the cell's /output and memory */
 
 /* Most bytes of all copies of the job together: they use space of /output and memory of the cell. */
@@ -30,17 +29,17 @@ bool hc_launch_is_name(const char *name, const struct hc_policy *policy)
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             return false;
-    return *name && *name != '.' && strlen(name) <= MOST_NAME && !hc_collect_reserves(name, policy);
+    return *name && *name != '.' && strlen(name) <= HC_COPY_NAME && !hc_collect_reserves(name, policy);
 }
 
 /* Can a copy have this place? Its first part is a name of /output, which may be reserved. */
 static bool is_free(const char *place, const struct hc_policy *policy)
 {
-    char first[MOST_NAME + 1];
+    char first[HC_COPY_NAME + 1];
     size_t len = strcspn(place, "/");
     if (!place[len])
         return hc_launch_is_name(place, policy);
-    if (len > MOST_NAME || hc_job_bad_place(place))
+    if (len > HC_COPY_NAME || hc_job_bad_place(place))
         return false;
     (void)snprintf(first, sizeof first, "%.*s", (int)len, place);
     return hc_launch_is_name(first, policy);
@@ -104,7 +103,7 @@ static int open_parent(const struct hc_launch *l, const char *path, const char *
     hc_autofd dir = fcntl(l->output_fd, F_DUPFD_CLOEXEC, 0);
     const char *slash;
     for (*name = path; dir >= 0 && (slash = strchr(*name, '/')); *name = slash + 1) {
-        char part[MOST_NAME + 1];
+        char part[HC_COPY_NAME + 1];
         (void)snprintf(part, sizeof part, "%.*s", (int)(slash - *name), *name);
         if (mkdirat(dir, part, 0700) < 0 && errno != EEXIST)
             hc_close_fd(&dir);
@@ -117,18 +116,11 @@ static int open_parent(const struct hc_launch *l, const char *path, const char *
     return hc_take(&dir);
 }
 
-/* Copy one input. 1: there is no room for the copy, or its name is taken. */
-static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *place, int64_t *room,
-                      struct hc_error *err)
+int hc_launch_copy_file(struct hc_launch *l, int from, const char *place, int64_t *room, struct hc_error *err)
 {
     struct stat st;
-    char path[40];
-    if (fstat(s->fd, &st) < 0 || st.st_size > *room)
+    if (fstat(from, &st) < 0 || st.st_size > *room)
         return 1;
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
-    hc_autofd from = hc_open_quietly(AT_FDCWD, path, 0);
-    if (from < 0)
-        return hc_fail_as(err, HC_EXIT_DATA, errno, "open %s", s->path);
     const char *last;
     hc_autofd dir = open_parent(l, place, &last);
     hc_autofd to = dir < 0 ? -1 : hc_launch_create_as_guest(l, dir, last, 0600);
@@ -142,6 +134,18 @@ static int copy_input(struct hc_launch *l, const struct hc_source *s, const char
         return -1;
     *room -= st.st_size;
     return 0;
+}
+
+/* Copy one input. 1: there is no room for the copy, or its name is taken. */
+static int copy_input(struct hc_launch *l, const struct hc_source *s, const char *place, int64_t *room,
+                      struct hc_error *err)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
+    hc_autofd from = hc_open_quietly(AT_FDCWD, path, 0);
+    if (from < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, errno, "open %s", s->path);
+    return hc_launch_copy_file(l, from, place, room, err);
 }
 
 /* Put one input into the working directory. Without a place of its own that is a convenience: if it cannot

@@ -157,6 +157,16 @@ int hc_launch_enter(struct hc_launch *l, struct hc_parked *p, struct hc_error *e
 /* With the cell built, and before its program starts: in capped mode, copy inputs into its /output under the
  * names of their files, as far as there is room. (input_copies.c) */
 int hc_launch_copy_inputs(struct hc_launch *l, struct hc_error *err);
+/* Copy the open file `from` to the place `place` of /output, below which nothing has run yet; missing
+ * directories are made, and each part of `place` has at most HC_COPY_NAME bytes. *room, in bytes, becomes
+ * smaller. 1: there is no room, or the place is taken. */
+int hc_launch_copy_file(struct hc_launch *l, int from, const char *place, int64_t *room,
+                        struct hc_error *err);
+#define HC_COPY_NAME 200
+/* For a job of the older runner's form, whose program reads what is in its output directory: copy the files
+ * that were there before the job into /output, as far as there is room. A copy that the program leaves as it
+ * is stays in the cell. (earlier_files.c) */
+int hc_launch_copy_earlier_files(struct hc_launch *l, struct hc_error *err);
 /* May an input have this name in /output? Names that hotcell uses itself and hidden names are refused. */
 bool hc_launch_is_name(const char *name, const struct hc_policy *policy);
 /* Create a file in a tmpfs of the cell, as the guest's uid. Returns a descriptor, or -1 with errno set. */

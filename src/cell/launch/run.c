@@ -24,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND 1000000000LL /* in nanoseconds */
+#define SECOND      1000000000LL /* in nanoseconds */
+#define SECONDS_END 19           /* characters of a time in RFC 3339 up to its seconds */
 
 /* Nanoseconds by which the wall clock was set back since `since_us`. Slewing, by at most 500 parts in a
  * million (adjtimex(2)), does not count. */
@@ -35,17 +36,23 @@ static int64_t clock_set_back(int64_t ahead, int64_t since_us)
     return back > SECOND + slewed ? back : 0;
 }
 
-/* Write the time (UTC, formatted by strftime) and 12 random hex digits: a unique name that sorts by time. */
-static int make_timed_name(const char *format, char *out, size_t size, struct hc_error *err)
+/* Write the second in which the job began, with `separator` between its parts, and 12 random hex digits
+ * behind `before_random`: a unique name that sorts by time. `started` is the manifest's. */
+static int make_timed_name(const char *started, const char *separator, const char *before_random, char *out,
+                           size_t size, struct hc_error *err)
 {
     uint64_t random;
-    time_t now = time(NULL);
-    struct tm tm;
+    size_t used = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random)
         return hc_fail(err, errno, "getrandom");
-    (void)gmtime_r(&now, &tm);
-    size_t used = strftime(out, size, format, &tm);
-    (void)snprintf(out + used, size - used, "%012llx", (unsigned long long)random & 0xffffffffffffULL);
+    for (size_t i = 0; i < SECONDS_END && started[i] && used + 2 < size; i++) {
+        const char *digit = started + i;
+        bool separates = *digit == '-' || *digit == ':';
+        if (!separates || *separator)
+            out[used++] = separates ? *separator : *digit;
+    }
+    (void)snprintf(out + used, size - used, "Z%s%012llx", before_random,
+                   (unsigned long long)random & 0xffffffffffffULL);
     return 0;
 }
 
@@ -112,7 +119,7 @@ static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
 static int persist_code(struct hc_launch *l, struct hc_error *err)
 {
     char base[56], name[72];
-    if (make_timed_name("%Y-%m-%dT%H-%M-%SZ_", base, sizeof base, err) < 0)
+    if (make_timed_name(l->m->started, "-", "_", base, sizeof base, err) < 0)
         return -1;
     (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
     if (write_code(l, base, err) < 0) {
@@ -338,7 +345,7 @@ static int run_cell(struct hc_launch *l, int64_t ahead, struct hc_error *err)
         return -1;
     int64_t since_ns = hc_launch_first_stamp(l->run->policy);
     if ((parked ? hc_launch_enter(l, parked, err) : hc_launch_construct(l, err)) < 0 ||
-        hc_launch_copy_inputs(l, err) < 0)
+        hc_launch_copy_earlier_files(l, err) < 0 || hc_launch_copy_inputs(l, err) < 0)
         return -1;
     l->t_started = hc_now_us();
     hc_launch_supervisor(l);
@@ -387,18 +394,28 @@ bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *poli
     return true;
 }
 
+/* Why a path cannot be read as a file, an errno; 0: it can, or is what preparing the input refuses. */
+static int read_error(const char *path)
+{
+    struct stat st;
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0)
+        return errno;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : 0;
+}
+
 /* Reject the program if the file for one of its data frames cannot be read: callers of the older runner
  * expect the same message and status for this as for a malformed file. Returns true if it was rejected. */
 static bool check_frames(const struct hc_job *job, struct hc_manifest *m)
 {
     for (size_t i = 0; i < job->input_count; i++) {
         const struct hc_input *in = &job->inputs[i];
-        if (in->format != HC_INPUT_FRAME || faccessat(AT_FDCWD, in->path, R_OK, AT_EACCESS) == 0)
+        const int error = in->format == HC_INPUT_FRAME ? read_error(in->path) : 0;
+        if (!error)
             continue;
         m->rejection.set = true;
         (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "input");
         (void)snprintf(m->rejection.message, sizeof m->rejection.message,
-                       "Could not load DataFrame %s from %.300s: %s", in->name, in->path, strerror(errno));
+                       "Could not load DataFrame %s from %.300s: %s", in->name, in->path, strerror(error));
         hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
         return true;
     }
@@ -426,7 +443,7 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
     hc_clock_text(ahead, m->started);
     if (job->job_id)
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
-    else if (make_timed_name("%Y%m%dT%H%M%SZ-", m->job_id, sizeof m->job_id, err) < 0)
+    else if (make_timed_name(m->started, "", "-", m->job_id, sizeof m->job_id, err) < 0)
         return -1;
     if (r->policy_hash)
         memcpy(m->policy_sha256, r->policy_hash, sizeof m->policy_sha256);

@@ -14,6 +14,7 @@ Exit status: 0 the program ended well; 1 it failed; 2 it was refused before it r
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import sys
@@ -23,6 +24,7 @@ from .errors import HotcellError
 from .launcher import find_binary, run_command
 
 USAGE = "usage: hotcell-runner SPEC"
+RESULT = "_sandbox_result.json"
 EX_USAGE, EX_DATA, EX_INTERNAL = 64, 65, 70
 
 
@@ -37,9 +39,14 @@ def main(argv: Optional[List[str]] = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]  # in any locale
     try:
-        text, spec = read_spec(arguments[0])
+        text, spec, unchanged = read_spec(arguments[0])
     except (OSError, ValueError) as error:
         print(f"hotcell-runner: {arguments[0]}: {_why(error)}", file=sys.stderr)
+        return EX_DATA
+    try:
+        remove_old_result(spec.get("output_dir"))
+    except OSError as error:
+        print(f"hotcell-runner: {spec['output_dir']}/{RESULT}: {_why(error)}", file=sys.stderr)
         return EX_DATA
     try:
         ended = run_command([find_binary(), "run", "--warm=no", "--json", "--interface=runner", "--spec", "-"], text.encode("utf-8", "surrogatepass"))
@@ -47,7 +54,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         print(f"hotcell-runner: {error}", file=sys.stderr)
         return EX_INTERNAL
     if not ended.stdout:
-        print(f"hotcell-runner: {_of_file(ended.message, arguments[0], 'df_paths' in spec)}", file=sys.stderr)
+        print(f"hotcell-runner: {_of_file(ended.message, arguments[0], unchanged)}", file=sys.stderr)
         return ended.status if ended.status > 0 else EX_INTERNAL
     return show(json.loads(ended.stdout), spec)
 
@@ -66,16 +73,28 @@ def _why(error: Exception) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
-def read_spec(path: str) -> Tuple[str, Dict[str, Any]]:
-    """The spec as text and parsed. The member that marks this form of a spec is added if it is missing."""
+def read_spec(path: str) -> Tuple[str, Dict[str, Any], bool]:
+    """The spec as text and parsed, and whether the text is the file's. The member that marks this form of a spec is added if it is
+    missing, and a program that holds nothing but space does nothing."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     spec = json.loads(text)
     if not isinstance(spec, dict):
         raise ValueError("expected an object")
-    if "df_paths" not in spec:
-        text = json.dumps({**spec, "df_paths": {}})
-    return text, spec
+    code = spec.get("code")
+    more = {} if "df_paths" in spec else {"df_paths": {}}
+    if isinstance(code, str) and not code.strip():
+        more["code"] = "pass\n"
+    return json.dumps({**spec, **more}) if more else text, spec, not more
+
+
+def remove_old_result(output_dir: object) -> None:
+    """Remove the result of an earlier run, which could be taken for this one's if this one fails before it has any."""
+    if not isinstance(output_dir, str):
+        return
+    path = os.path.join(output_dir, RESULT)
+    if os.path.islink(path) or os.path.isfile(path):
+        os.unlink(path)
 
 
 def show(manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> int:

@@ -6,6 +6,8 @@ MOST = 100000  # values in one JSON document
 INLINE = 65536  # bytes of JSON that go into the manifest; larger JSON becomes a file
 LONGEST = 10000  # characters of str(object) for an object that is not JSON
 MAX_INT = (1 << 63) - 1
+MOST_TOLD = 20  # warnings about the items of one dict
+LIKE = (int, float, str, bytes, list, tuple, set, frozenset, dict)  # what an object of a subclass comes back as
 STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a stand-in for an object that stayed with the caller (adapters/in_cell.py)
 
 
@@ -14,17 +16,18 @@ class NotJson(ValueError):
 
 
 def collect(space, wanted, output, room, texts):
-    """Returns {name: entry of the manifest} for `wanted`, [{"name", "format"}]; at most `room` bytes of JSON in all. In the variable
-    named `texts` (None: in none), objects that cannot be carried become text, as in `results`."""
+    """Returns {name: entry of the manifest} for `wanted`, [{"name", "format"}], and a list of warnings; at most `room` bytes of JSON
+    in all. The variable named `texts` (None: none) is a dict that comes back as far as it can be carried: see DictEncoder."""
     room //= len(wanted)
-    found = {}
+    found, warnings = {}, []
     for row in wanted:
+        place = Place(output, row["name"], room, warnings if row["name"] == texts else None)
         try:
-            found[row["name"]] = one(space, row["format"], Place(output, row["name"], room, row["name"] == texts))
+            found[row["name"]] = one(space, row["format"], place)
         except TimeoutError as error:
             found[row["name"]] = {"error": describe(error)}
             break
-    return {row["name"]: {"error": "another variable took too long"} for row in wanted} | found
+    return {row["name"]: {"error": "another variable took too long"} for row in wanted} | found, warnings
 
 
 def one(space, form, place):
@@ -56,12 +59,13 @@ def type_name(value):
 
 
 class Place:
-    """The place for one variable: the manifest, or a file of its name."""
+    """The place for one variable: the manifest, or a file of its name. `warnings`: a list that is told of what cannot be carried in
+    a dict, whose other items come back; None: a variable is carried as a whole or not at all."""
 
-    def __init__(self, output, name, room, text_for_others):
+    def __init__(self, output, name, room, warnings):
         self.output = output
         self.name = name
-        self.text_for_others = text_for_others
+        self.warnings = warnings
         self.room = min(room, INLINE)
 
     def file(self, suffix, mime, write, mode="wb"):
@@ -128,7 +132,9 @@ def as_jsonl(value, place):
 
 def as_exact(value, place):
     """The value as itself, for the Python package (values.py). Only values that are like JSON, such as an OrderedDict, may be
-    of a class that is not carried, and where objects become text, all values."""
+    of a class that is not carried."""
+    if place.warnings is not None and isinstance(value, dict):
+        return as_items(value, place)
     if is_a(value, "numpy", "ndarray") and type(value) is sys.modules["numpy"].ndarray and not value.dtype.hasobject:
         return as_npy(value, place)
     encoder = part("values", "Packed")()
@@ -138,15 +144,111 @@ def as_exact(value, place):
         reference = getattr(type(value), "_hotcell_reference", None)
         if reference is not None:
             return place.json(reference.__get__(value), STANDIN)
-        if place.text_for_others:
-            place.text_for_others = False
-            return as_exact(Carried().convert(value, 0), place)
         if is_a(value, "pandas", "DataFrame", "Series", "Index") or is_a(value, "numpy", "ndarray"):
             raise
         return as_json(value, place)
+    return packed(encoder, node, place)
+
+
+def packed(encoder, node, place):
+    """What an encoder has made of a value, as a file or in the manifest."""
     if encoder.arrays:
         return place.file("npz", "application/x-npz", lambda file: part("values", "pack")(file, encoder, node))
     return place.json(node, part("values", "tagged_mime")() if encoder.tags else "application/json")
+
+
+def as_items(value, place):
+    """A dict whose items come back as themselves, as far as they can be carried; the place's warnings name the others."""
+    encoder = dict_encoder(place.name)
+    node = encoder.encode_dict(value)
+    place.warnings += encoder.warnings()
+    return packed(encoder, node, place)
+
+
+def dict_encoder(name):
+    """An encoder for the dict with this name. The class is made here, as the part of its base may not be loaded before."""
+    base, NotCarried = part("values", "Packed"), part("values", "NotCarried")
+
+    class DictEncoder(base):
+        """Encodes a dict item by item. In an item, an object that cannot be carried becomes what it is like, or text; an item that
+        is too large or contains itself is left out. `told` says all this by the item's key: {key and reason: None}, in order."""
+
+        def __init__(self):
+            super().__init__()
+            self.told = {}
+            self.item = ""  # names the item that is encoded now, such as results['a']
+            self.in_key = False
+
+        def encode_dict(self, value):
+            pairs = [pair for pair in map(self.pair, list(dict.items(value)), [value] * len(value)) if pair is not None]
+            plain = all(type(key) is str and not key.startswith("$") for key, _ in pairs)
+            return dict(pairs) if plain else self.tag("dict", [list(pair) for pair in pairs])
+
+        def pair(self, pair, whole):
+            """(key, item) as JSON; None: it is left out, and nothing of it is kept."""
+            count, arrays, self.whole = self.count, set(self.arrays), whole
+            self.item = f"{name}[{briefly(pair[0])}]"
+            try:
+                self.in_key = True
+                key = self.encode(pair[0], 3)
+                self.in_key = False
+                return key, self.encode(pair[1], 3)
+            except TimeoutError:
+                raise
+            except BaseException as error:  # the guest's classes take part in this: it may be anything
+                what = "its key: " if self.in_key else ""
+                self.count, self.arrays = count, {each: self.arrays[each] for each in self.arrays if each in arrays}
+                self.tell(f"was left out: {what}{reason_of(error)}")
+                return None
+
+        def tell(self, text):
+            self.told[f"{self.item} {text}"] = None
+
+        def warnings(self):
+            told = list(self.told)
+            more = [f"{name}: {len(told) - MOST_TOLD} further values were changed or left out"] if len(told) > MOST_TOLD else []
+            return told[:MOST_TOLD] + more
+
+        def writer_of(self, value, kind):
+            try:
+                return super().writer_of(value, kind)
+            except NotCarried as error:
+                if self.in_key:
+                    raise
+                like, why = next((base for base in LIKE if issubclass(kind, base)), None), str(error)
+                return lambda to, each, depth: to.encode(to.instead(each, like, why), depth)
+
+        def instead(self, value, like, why):
+            """What comes back for an object that cannot be carried: an object of the built-in class that it is of, or its text."""
+            if like is not None:
+                self.tell(f"came back as {like.__name__}: {why}")
+                return base_value(value, like)
+            text = shown(value)
+            self.tell(f"came back as text{', cut to %d characters' % LONGEST if len(text) == LONGEST else ''}: {why}")
+            return text
+    return DictEncoder()
+
+
+def base_value(value, like):
+    """The value of a subclass of `like` as one of `like` itself, whatever methods the subclass has."""
+    if like is dict:
+        return dict(dict.items(value))
+    return getattr(like, f"__{like.__name__}__")(value) if like in (int, float, str) else like(like.__iter__(value))
+
+
+def briefly(key):
+    """A key of a dict in a message."""
+    try:
+        text = repr(key)
+        return text if len(text) <= 60 else f"{text[:57]}..."
+    except BaseException:
+        return f"<unprintable {type_name(key)} object>"
+
+
+def reason_of(error):
+    """The reason why a value was left out: the text of an encoder's errors, which need no name of a class."""
+    kinds = part("values", "NotCarried"), part("values", "TooLarge")
+    return str(error) if isinstance(error, kinds) else describe(error)
 
 
 WRITERS = {"exact": as_exact, "auto": as_auto, "json": as_json, "npy": as_npy, "csv": as_csv, "jsonl": as_jsonl}
@@ -245,23 +347,6 @@ class Plain:
         if is_a(key, "datetime", "date"):
             return key.isoformat()
         return shown(key)
-
-
-class Carried(Plain):
-    """As Plain with text for others, but what can be carried stays as it is, NaN among it."""
-
-    def __init__(self):
-        super().__init__(text_for_others=True)
-
-    def convert(self, value, depth):
-        return float.__float__(value) if isinstance(value, float) else super().convert(value, depth)
-
-    def of_library(self, value, depth):
-        try:
-            part("values", "Packed")().encode(value, depth)
-        except TypeError:
-            return super().of_library(value, depth)
-        return value
 
 
 def is_unicode(text):

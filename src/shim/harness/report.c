@@ -213,8 +213,9 @@ static void add_returned(struct hc_report *r, PyObject *name, PyObject *entry)
         hc_report_warn(r, "Not all variables that were asked for could be listed.");
 }
 
-void hc_report_returned(struct hc_report *r, PyObject *returned)
+void hc_report_returned(struct hc_report *r, PyObject *returned, PyObject *warnings)
 {
+    warn_all(r, warnings);
     PyObject *name, *entry; /* borrowed */
     Py_ssize_t at = 0;
     while (PyDict_Check(returned) && PyDict_Next(returned, &at, &name, &entry))

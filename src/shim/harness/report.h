@@ -33,8 +33,9 @@ void hc_report_columns(struct hc_report *r, PyObject *columns);
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings);
 /* The results of the frozen part "return" for the dict "results": (JSON, None) or (None, why not). */
 void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not);
-/* The variables that the job asks for, from the frozen part "return": a dict of dicts. */
-void hc_report_returned(struct hc_report *r, PyObject *returned);
+/* The variables that the job asks for, from the frozen part "return": a dict of dicts, and a list of
+ * warnings. */
+void hc_report_returned(struct hc_report *r, PyObject *returned, PyObject *warnings);
 /* Most bytes that "results" may take, and most that "returned" may take. */
 size_t hc_report_room(const struct hc_report *r);
 /* The displays that display() has shown, from the frozen part "hooks": a list of JSON texts, the number of

@@ -54,11 +54,12 @@ static void keep_returned(const struct hc_handover_job *job, PyObject *space, st
         return;
     const char *texts = hc_rules_bool(job->rules, "prelude", "results", false) ? "results" : NULL;
     hc_autopy *rows = hc_py_from_json(job->returns);
-    hc_autopy *returned = rows ? hc_frozen_call("return", "collect", "(OOsnz)", space, rows, OUTPUT,
-                                                (Py_ssize_t)hc_report_room(report), texts)
-                               : NULL;
-    if (returned)
-        hc_report_returned(report, returned);
+    hc_autopy *collected = rows ? hc_frozen_call("return", "collect", "(OOsnz)", space, rows, OUTPUT,
+                                                 (Py_ssize_t)hc_report_room(report), texts)
+                                : NULL;
+    PyObject *returned, *warnings; /* borrowed from `collected` */
+    if (collected && PyArg_ParseTuple(collected, "OO", &returned, &warnings))
+        hc_report_returned(report, returned, warnings);
     else
         hc_report_warn(report, "The variables that were asked for could not be looked for.");
     PyErr_Clear();

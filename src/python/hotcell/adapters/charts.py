@@ -18,13 +18,16 @@ import tempfile
 import unicodedata
 import uuid
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple, Union
 
 from ..errors import HotcellError, InputError, TamperedError
 from ..jobs import apolicy, arun, averify, signing_key
 from ..launcher import PathLike
 from ..results import Figure, Result
-from ..staging import is_array, is_frame
+from ..staging import is_array, is_frame, path_of
+from ..value_encoder import Inline
+from ..value_tags import TooLarge
+from ..values import write_file
 from . import workdir
 from .png import is_picture
 
@@ -36,6 +39,11 @@ NO_OUTPUT = "Run completed with no output."
 TAMPERED = "Security: HMAC verification failed"
 ESCAPED = "Security: chart path escape attempt"
 
+# For the code's writer, if the cell cannot have a copy of working_dir: by the mode in which it has it instead.
+LEFT_IN_OUTPUT = "files that the code leaves in /output are moved to working_dir.\n"
+LESS = {"ro": f"SandboxWarning: working_dir can be read alone in this run ({{}}); {LEFT_IN_OUTPUT}",
+        None: f"SandboxWarning: working_dir is not in the cell of this run ({{}}); the code begins in /output, and {LEFT_IN_OUTPUT}"}
+
 PREPARED = ("os, json, math, re, matplotlib, plt (matplotlib.pyplot), fm and font_manager (matplotlib.font_manager), "
             "np and numpy, pd and pandas, sns and seaborn")
 FONT = ("DejaVu Sans (/usr/share/matplotlib/mpl-data/fonts/ttf/DejaVuSans.ttf), then Droid Sans Fallback for Chinese, Japanese and "
@@ -46,10 +54,16 @@ CARRIER = "hotcell_variables"
 BIND = f"""
 def hotcell_bind(space, json):
     carried = json.loads(space.pop({CARRIER!r}))
-    space.update(carried["values"], **{{name: space.pop(given) for name, given in carried["frames"].items()}})
+    space.update(carried["values"], **{{name: hotcell.of_letter(node, None) for name, node in carried["frames"].items()}},
+                 **{{name: space.pop(given) for name, given in carried["files"].items()}})
 hotcell_bind(globals(), __import__("json"))
 del hotcell_bind
 """
+MOST_BYTES = 16 << 20  # bytes of all frames and arrays of a run that travel in the carrier; larger ones are files, which the code can see
+MOST_LEVELS = 200      # nested lists and dicts of a variable
+LEVELS_PLAIN = 40      # of one that a job has by itself
+MOST_PLAIN = 200       # variables that a job has by themselves
+MOST_SHOWN = 1000      # characters of a variable in a text for a model
 
 # What the policy's redact.rules do to the code's output, for the launcher's own messages.
 SECRETS = [(re.compile(pattern, flags), text) for pattern, flags, text in (
@@ -68,30 +82,36 @@ Output = Dict[str, Union[str, bool, None]]
 class AsyncCodeExecutor:
     """Runs code that draws a chart, one cell for each call.
 
-    working_dir   made if it is missing. The code begins there, reads the files that are there, and changes them. A directory that
-                  no cell can have, as its path is one of the cell's own or it holds too much, only gets what is left in /output
+    working_dir   made if it is missing. The code begins there, reads the files that are there, and changes them. If it holds too much
+                  for a copy, the code can read it, and what is left in /output is moved there; so it is, without what is in it,
+                  if no cell can have it, as its path is one of the cell's own. "stderr" says so
     exec_timeout  seconds
     policy, tree, binary  as in hotcell.run
     """
 
     def __init__(self, working_dir: PathLike, exec_timeout: float = DEFAULT_EXEC_TIMEOUT, *, policy: Any = "charts",
                  tree: Optional[PathLike] = None, binary: Optional[PathLike] = None) -> None:
-        self.working_dir = Path(working_dir).absolute()
+        self.working_dir = Path(path_of(working_dir, "working_dir")).absolute()
         self.working_dir.mkdir(parents=True, exist_ok=True)
         self.exec_timeout = exec_timeout
         self.session_id = str(uuid.uuid4())
         self._variables: Dict[str, Any] = {}
+        self._as_text: Set[str] = set()  # variables of which it was logged that the code gets their text
         self._options = {"policy": policy, "tree": tree, "binary": binary}
 
     def set_variable(self, name: str, value: Any) -> None:
         """Give the code a variable, from the next run on.
 
         Data frames and numpy arrays keep their types; other values are sent as JSON, in which NaN and infinities are
-        numbers, or as str(value) if JSON cannot hold them. ValueError: the name belongs to the interpreter, as __name__ does.
+        numbers. What cannot be carried so is sent as str(value), and logged as a warning when it is first used;
+        get_environment_info() has each variable as the code sees it. ValueError: the name belongs to the interpreter, as
+        __name__ does.
         """
         if not isinstance(name, str) or name.startswith("__") and name.endswith("__"):
             raise ValueError(f"{name!r} is no name of a variable: expected a text that does not begin and end with '__'")
-        self._variables[unicodedata.normalize("NFKC", name)] = value  # as Python itself reads names
+        name = unicodedata.normalize("NFKC", name)  # as Python itself reads names
+        self._variables[name] = value
+        self._as_text.discard(name)
 
     def get_variable(self, name: str) -> Any:
         """The value that the variable was set to; None if it was not set."""
@@ -108,16 +128,27 @@ class AsyncCodeExecutor:
         ]
         if self._variables:
             lines.append("- variables:")
-            lines += [f"    {name} = {value!r}" for name, value in self._variables.items()]
+            lines += [f"    {name} = {_shown(value)}" for name, value in self._given(None).seen.items()]
         return "\n".join(lines)
+
+    def _given(self, directory: Optional[Path]) -> "_Given":
+        """The variables as the code gets them. What comes as text is logged once."""
+        given = _Given(self._variables, directory)
+        for name, why in given.as_text.items():
+            if name not in self._as_text:
+                logger.warning("the variable %s is its text in the code of session %s: %s", name, self.session_id, why)
+        self._as_text.update(given.as_text)
+        return given
 
     async def execute(self, code: str) -> Output:
         """Run `code`: returns {"stdout", "stderr", "error": bool, "chart_base64": str or None}. Failures of the code, the
         launcher or the host raise no exception: "stderr" has the reason."""
         try:
+            if not isinstance(code, str):
+                raise InputError(f"code: expected str, got {type(code).__name__}")
             self.working_dir.stat()
             directory = Path(tempfile.mkdtemp(prefix="hotcell-"))
-        except OSError as error:
+        except (HotcellError, OSError) as error:
             return self._failed(error)
         try:
             with signing_key() as key:
@@ -128,11 +159,11 @@ class AsyncCodeExecutor:
             shutil.rmtree(directory, ignore_errors=True)
 
     async def _execute(self, code: str, directory: Path, key: str) -> Output:
-        given = _Given(self._variables)
+        given = self._given(directory)
         options = {**self._options}
         if given.bound:
             options["policy"] = await _with_code(BIND, options["policy"], options["binary"])
-        result = await self._run(code, inputs=given.inputs, vars=given.vars, output_dir=directory / "output", sign=key,
+        result, less = await self._run(code, inputs=given.inputs, vars=given.vars, output_dir=directory / "output", sign=key,
                                  timeout=self.exec_timeout, **options)
         manifest = directory / "output" / "manifest.json"
         try:
@@ -148,16 +179,22 @@ class AsyncCodeExecutor:
             logger.warning("path escape attempt in session %s: %s", self.session_id, error)
             return _output(str(result.stdout), ESCAPED, True)
         self._keep_files(result, directory / "output")
-        return self._output_of(result, chart)
+        output = self._output_of(result, chart)
+        return {**output, "stderr": f"{less}{output['stderr']}"}
 
-    async def _run(self, code: str, **options: Any) -> Result:
-        try:
-            return await arun(code, interface="charts", **options, **workdir.options_for(self.working_dir))
-        except InputError as error:
-            if not workdir.refuses_directory(str(error)):
-                raise
-            logger.warning("working_dir is not in the cell of session %s: %s", self.session_id, error)
-        return await arun(code, interface="charts", **options)
+    async def _run(self, code: str, **options: Any) -> Tuple[Result, str]:
+        """The run in a cell that has working_dir as far as a cell can have it, and what the code's writer should know of that."""
+        reasons: List[str] = []
+        for mode in workdir.WAYS:
+            try:
+                result = await arun(code, interface="charts", **options, **workdir.options_for(self.working_dir, mode))
+                return result, LESS[mode].format(reasons[0]) if reasons else ""
+            except InputError as error:
+                if not workdir.refuses_directory(str(error)):
+                    raise
+                reasons.append(str(error))
+                logger.warning("working_dir is not in the cell of session %s, mode %s: %s", self.session_id, mode, error)
+        raise InputError(reasons[0])
 
     def _output_of(self, result: Result, chart: Optional[str]) -> Output:
         stdout, stderr = str(result.stdout), str(result.stderr)
@@ -179,7 +216,8 @@ class AsyncCodeExecutor:
 
     def _failed(self, error: Exception) -> Output:
         logger.error("launch failed in session %s: %s", self.session_id, error)
-        return _output("", _redacted(f"SandboxError: [{type(error).__name__}] {error}"), True)
+        message = re.sub(r"^(spec: )?limits\.timeout: ", "exec_timeout: ", str(error))
+        return _output("", _redacted(f"SandboxError: [{type(error).__name__}] {message}"), True)
 
 
 def _redacted(text: str) -> str:
@@ -193,37 +231,106 @@ def _real(path: Path) -> Path:
 
 
 class _Given:
-    """The variables of a run: `vars` and `inputs` as arun takes them, and whether BIND has to bind some of them."""
+    """The variables of a run: `vars` and `inputs` as arun takes them, and whether BIND has to bind some of them. `seen` has them as
+    the code sees them, and `as_text` why some are text. `directory` is for files of large frames; None: there is no run."""
 
-    def __init__(self, variables: Mapping[str, Any]) -> None:
-        frames = {name: value for name, value in variables.items() if is_frame(value) or is_array(value)}
-        odd = {name: _as_json(value) for name, value in variables.items() if name not in frames}
-        self.vars = {name: odd.pop(name) for name in list(odd) if _is_plain(name, odd[name])}
-        self.inputs = {name: value for name, value in frames.items() if _is_plain(name)}
-        renamed = {name: f"hotcell_frame_{number}" for number, name in enumerate(frames) if name not in self.inputs}
-        self.inputs.update((given, frames[name]) for name, given in renamed.items())
-        self.bound = bool(odd or renamed)
+    def __init__(self, variables: Mapping[str, Any], directory: Optional[Path]) -> None:
+        self.vars: Dict[str, Any] = {}
+        self.inputs: Dict[str, Any] = {}
+        self.seen: Dict[str, Any] = {}
+        self.as_text: Dict[str, str] = {}
+        self._directory = directory
+        self._room = MOST_BYTES
+        self._carried: Dict[str, Dict[str, Any]] = {"values": {}, "frames": {}, "files": {}}
+        for name, value in variables.items():
+            self.seen[name] = value
+            if not (is_frame(value) or is_array(value)) or not self._put_frame(name, value):
+                self._put(name, value)
+        self.bound = any(self._carried.values())
         if self.bound:
-            self.vars[CARRIER] = json.dumps({"values": odd, "frames": renamed})
+            self.vars[CARRIER] = json.dumps(self._carried)
+
+    def _put(self, name: str, value: Any) -> None:
+        """Give the code a variable as JSON, or as its text."""
+        try:
+            form = None if name in self.as_text else json.loads(json.dumps(value))
+            if not _is_flat(form, MOST_LEVELS):
+                raise ValueError(f"more than {MOST_LEVELS} levels of lists and dicts")
+        except (TypeError, ValueError, RecursionError) as error:
+            self.as_text[name] = str(error)
+        if name in self.as_text:
+            form = _text(value)
+        self.seen[name] = form
+        (self.vars if len(self.vars) < MOST_PLAIN and _is_plain(name, form) else self._carried["values"])[name] = form
+
+    def _put_frame(self, name: str, value: Any) -> bool:
+        """Give the code a frame or an array as itself. False: it cannot be carried, and `as_text` says why."""
+        encoder = Inline(self._room)
+        try:
+            node = encoder.encode(value, 0)
+            size = len(json.dumps(node))
+            if size > self._room:
+                raise TooLarge(f"it has more than {self._room} bytes")
+            self._carried["frames"][name] = node
+            self._room -= size
+            return True
+        except TooLarge:
+            return self._put_file(name, value)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            self.as_text[name] = str(error)
+            return False
+
+    def _put_file(self, name: str, value: Any) -> bool:
+        given = f"hotcell_frame_{len(self.inputs)}"
+        self._carried["files"][name] = given
+        if self._directory is None:
+            return True
+        try:
+            with open(self._directory / f"{given}.npz", "wb") as file:
+                write_file(file, value)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            del self._carried["files"][name]
+            self.as_text[name] = str(error)
+            return False
+        self.inputs[given] = self._directory / f"{given}.npz"
+        return True
 
 
-def _is_plain(name: str, value: Any = None) -> bool:
-    """Whether a job can have this variable by itself."""
+def _is_plain(name: str, value: Any) -> bool:
+    """Whether a job can have this variable, which is JSON, by itself."""
     fits = name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and len(name) <= 64
-    if not fits or name.startswith(("_", "hotcell_")):
+    if not fits or name.startswith(("_", "hotcell_")) or not _is_flat(value, LEVELS_PLAIN):
         return False
     try:
-        json.dumps(value, allow_nan=False)
+        text = json.dumps(value, allow_nan=False)
     except ValueError:
         return False
-    return True
+    return "\\u0000" not in text and "\\ud" not in text
 
 
-def _as_json(value: Any) -> Any:
+def _is_flat(value: Any, levels: int) -> bool:
+    """Whether a value of JSON has at most so many levels."""
+    level = [value]
+    for _ in range(levels):
+        level = [item for each in level if isinstance(each, (list, dict)) for item in (each.values() if isinstance(each, dict) else each)]
+    return not level
+
+
+def _text(value: Any) -> str:
     try:
-        return json.loads(json.dumps(value))
-    except (TypeError, ValueError, RecursionError):
         return str(value)
+    except Exception:  # a class of the caller's, or lists in each other that have no end
+        return f"<{type(value).__name__} object without a text>"
+
+
+def _shown(value: Any) -> str:
+    """A variable in a text for a model: a bounded repr, whose further lines are indented."""
+    try:
+        text = repr(value)
+    except Exception:  # of what a frame holds
+        text = f"<{type(value).__name__} object>"
+    text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text)} characters)"
+    return text.replace("\n", "\n        ")
 
 
 async def _with_code(code: str, policy: Any, binary: Optional[PathLike]) -> Dict[str, Any]:

@@ -12,23 +12,25 @@ import fcntl
 import math
 import numbers
 import os
+import re
 import shutil
 import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from ..errors import HotcellError
+from ..errors import HotcellError, InputError
 from ..jobs import check, run
 from ..launcher import PathLike
 from ..results import Check, Result
-from ..staging import is_array
+from ..staging import is_array, is_column, is_frame, path_of
 
 ALLOWED_IMPORTS = ("pandas", "numpy", "scipy", "statsmodels", "matplotlib", "seaborn", "sklearn", "math", "statistics",
                    "datetime", "json")
 PLOT_EXTENSIONS = (".png", ".jpg", ".jpeg", ".svg", ".pdf")
 NO_TRACEBACK = "(Traceback unavailable due to compatibility issue)"
+GUEST = "guest: "  # begins those warnings of a manifest that the program's own process has given
 LOCK_NAME = ".hotcell-session"  # as hotcell(1) has it: "hotcell run --session" and "hotcell clean --keep" wait too
 
 
@@ -51,7 +53,7 @@ class ScriptConfig:
 class ScriptExecutor:
     """Runs scripts over a data frame, one cell for each step.
 
-    config  a ScriptConfig, or any object with its attributes; None: the defaults
+    config  a ScriptConfig, or any object with some of its attributes; None: the defaults. InputError: it is something else
     policy, tree, binary  as in hotcell.run
 
     Steps of one session wait for each other, also those of other processes; sessions do not.
@@ -60,10 +62,13 @@ class ScriptExecutor:
     def __init__(self, config: Optional[object] = None, *, policy: Any = "statistics", tree: Optional[PathLike] = None,
                  binary: Optional[PathLike] = None) -> None:
         self.config = config if config is not None else ScriptConfig()
+        if isinstance(config, (Mapping, str, bytes, numbers.Number)):
+            raise InputError(f"config: expected an object with attributes such as SCRIPT_TIMEOUT, got {type(config).__name__}")
         folder = _setting(self.config, "SANDBOX_FOLDER")
-        self.sandbox_dir = Path(folder if folder is not None else Path(_setting(self.config, "OUTPUT_DIR")) / "sandbox")
+        self.sandbox_dir = Path(path_of(folder, "SANDBOX_FOLDER") if folder is not None
+                                else Path(path_of(_setting(self.config, "OUTPUT_DIR"), "OUTPUT_DIR")) / "sandbox")
         self.timeout = _setting(self.config, "SCRIPT_TIMEOUT")
-        self.allowed_imports = list(_setting(self.config, "ALLOWED_IMPORTS"))
+        self.allowed_imports = _names(_setting(self.config, "ALLOWED_IMPORTS"), "ALLOWED_IMPORTS")
         self._policy = self._effective(policy)
         self._tree, self._binary = tree, binary
         self._locks: Dict[str, threading.Lock] = {}
@@ -79,26 +84,30 @@ class ScriptExecutor:
     def execute_script(self, script: str, data: Any, session_id: str, step_id: str) -> Dict[str, Any]:
         """Run `script` over the DataFrame `data`.
 
-        Returns success, output, error ('' if it went well), results (the script's dict of that name as JSON has it, but with
-        NaN and infinities), plots (full paths), execution_time (seconds) and warnings. Raises ValueError for an id that is no file name; all else
-        that goes wrong is in error.
+        Returns success, output, error ('' if it went well), results (the script's dict of that name, as itself), plots (full
+        paths), execution_time (seconds) and warnings, which name what of results is left out or came back as something else. Raises
+        ValueError for an id that is no file name; all else that goes wrong is in error.
         """
         start = time.monotonic()
-        with self._session(session_id) as session_dir:
-            step_dir = session_dir / _checked_id(step_id)
-            (step_dir / "plots").mkdir(parents=True, exist_ok=True)
-            try:
+        _checked_id(session_id), _checked_id(step_id)
+        try:
+            _check_script(script, data)
+            with self._session(session_id) as session_dir:
+                step_dir = session_dir / step_id
+                (step_dir / "plots").mkdir(parents=True, exist_ok=True)
                 result = run(script, inputs={"df": data}, policy=self._policy, tree=self._tree, output_dir=step_dir,
                              timeout=self.timeout, binary=self._binary, returns=["results"], interface="scripts")
-            except (HotcellError, OSError) as error:
-                return _outcome(error=f"Execution error: {error}", execution_time=time.monotonic() - start)
-        return self._outcome_of(result, time.monotonic() - start)
+                return self._outcome_of(result, time.monotonic() - start)
+        except (HotcellError, OSError) as error:
+            return _outcome(error=f"Execution error: {_in_own_words(error)}", execution_time=time.monotonic() - start)
 
     def _outcome_of(self, result: Result, elapsed: float) -> Dict[str, Any]:
         warnings = _messages((result.manifest.get("check") or {}).get("warnings"))
         if result.ok and str(result.stderr):
             warnings.append(str(result.stderr))
-        return _outcome(output=str(result.stdout), error=self._error(result), results=_results_of(result),
+        results, why = _results_of(result)
+        warnings += [*_of_guest(result), *why]
+        return _outcome(output=str(result.stdout), error=self._error(result), results=results,
                         plots=_plots(result), execution_time=elapsed, warnings=warnings)
 
     def _error(self, result: Result) -> str:
@@ -112,6 +121,8 @@ class ScriptExecutor:
             return f"Execution error: {result.error.message}\n{result.error.traceback or NO_TRACEBACK}"
         if result.rejection is not None:
             return f"Execution error: {result.rejection.message}\n{str(result.stderr) or NO_TRACEBACK}"
+        if result.status == "error" and str(result.stderr).strip():  # as sys.exit("text") ends a script
+            return f"Execution error: {str(result.stderr).strip()}\n{NO_TRACEBACK}"
         return f"Execution error: {result.reason}\n{NO_TRACEBACK}"
 
     # ---- before a step ----
@@ -125,7 +136,7 @@ class ScriptExecutor:
 
     def validate_data_access(self, script: str, available_columns: Sequence[str]) -> Dict[str, Any]:
         """{"valid", "accessed_columns", "warnings"}: the columns that the script uses of df, by df['c'] or df.c."""
-        available = [str(column) for column in available_columns]
+        available = [str(column) for column in _listed(available_columns, "available_columns")]
         used = _used_columns(self._check(script))
         missing = [column for column in used if column not in available]
         warnings = [f"Columns not found in dataset: {missing}"] if missing else []
@@ -142,24 +153,29 @@ class ScriptExecutor:
         key_findings has a line for each number in `results`: "mean: 2.0", or "group.mean: 2.0" in a dict named group; NaN is
         left out.
         """
-        return {"statistics": results.get("summary_statistics") or {}, "tests": results.get("test_results") or {},
-                "plots_count": len(results.get("plots") or ()), "key_findings": list(_findings(results)),
-                "interpretation": results.get("interpretation") or ""}
+        if not isinstance(results, Mapping):
+            raise InputError(f"results: expected a dict, got {type(results).__name__}")
+        statistics, tests, plots, text = (results.get(name) for name in ("summary_statistics", "test_results", "plots", "interpretation"))
+        return {"statistics": {} if statistics is None else statistics, "tests": {} if tests is None else tests,
+                "plots_count": len(plots) if hasattr(plots, "__len__") else 0, "key_findings": list(_findings(results)),
+                "interpretation": "" if text is None else text}
 
     def get_plot_data(self, path: PathLike) -> Optional[str]:
         """A plot's file as base64; None if it cannot be read."""
         try:
             return base64.b64encode(Path(path).read_bytes()).decode("ascii")
-        except OSError:
+        except (OSError, TypeError, ValueError):
             return None
 
     def cleanup_session(self, session_id: str, keep_recent: int = 5) -> None:
         """Remove the steps of a session but the newest `keep_recent`, by the time they were last changed."""
+        if not isinstance(keep_recent, int) or keep_recent < 0:
+            raise InputError(f"keep_recent: expected a whole number from 0 on, got {keep_recent!r:.80}")
         with self._session(session_id, create=False) as session_dir:
             steps = [entry for entry in os.scandir(session_dir) if entry.is_dir(follow_symlinks=False)] \
                 if session_dir.is_dir() else []
             steps.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns, reverse=True)
-            for entry in steps[max(keep_recent, 0):]:
+            for entry in steps[keep_recent:]:
                 shutil.rmtree(entry.path)
 
     # ---- sessions ----
@@ -181,7 +197,32 @@ class ScriptExecutor:
 
 
 def _setting(config: object, name: str) -> Any:
-    return getattr(config, name, getattr(ScriptConfig(), name))
+    """A setting, or its default if the object has none of the name, or None."""
+    given = getattr(config, name, None)
+    return given if given is not None else getattr(ScriptConfig(), name)
+
+
+def _listed(value: Any, what: str) -> List[Any]:
+    """A list, or another sequence or index. InputError for a text, whose letters nobody means, and for anything else."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise InputError(f"{what}: expected a list of names, got {type(value).__name__}")
+    return list(value)
+
+
+def _names(value: Any, what: str) -> List[str]:
+    names = _listed(value, what)
+    wrong = next((name for name in names if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise InputError(f"{what}: expected names, got {wrong!r:.80}")
+    return names
+
+
+def _check_script(script: object, data: object) -> None:
+    """InputError for an argument of another type, with the argument's name."""
+    if not isinstance(script, str):
+        raise InputError(f"script: expected str, got {type(script).__name__}")
+    if not (is_frame(data) or is_column(data) or is_array(data) or isinstance(data, (str, os.PathLike))):
+        raise InputError(f"data: expected a pandas DataFrame, got {type(data).__name__}")
 
 
 def _checked_id(text: str) -> str:
@@ -198,28 +239,32 @@ def _outcome(output: str = "", error: str = "", results: Optional[Dict[str, Any]
             "plots": list(plots), "execution_time": execution_time, "warnings": list(warnings)}
 
 
-def _results_of(result: Result) -> Dict[str, Any]:
-    """The script's dict as JSON has it, but with NaN and infinities; {} if it is none, or cannot be brought back."""
+def _results_of(result: Result) -> Tuple[Dict[str, Any], List[str]]:
+    """The script's dict, {} if there is none, and warnings about what is not as it was."""
+    why = result.returned.why("results")
     try:
-        exact = result.returned["results"]
-    except (KeyError, ValueError, OSError):  # the program itself chose what is in the file
-        exact = None
-    results = result.results if result.results is not None else exact
-    return _with_floats(results, exact) if isinstance(results, dict) else {}
+        results = result.returned["results"] if why is None else None
+    except (KeyError, ValueError, OSError, ImportError) as error:  # the program itself chose what is in the file
+        results, why = None, str(error)
+    if why is not None and isinstance(result.results, dict):
+        return result.results, [f"results came back as JSON alone, in which types are lost: {why}"]
+    if why is not None:
+        return {}, [f"results was left out: {why}"] if result.guest else []
+    if isinstance(results, dict):
+        return results, []
+    return {}, [f"results was left out: it is no dict, but {(result.guest['returned']['results'].get('type') or 'None')}"]
 
 
-def _with_floats(value: Any, exact: Any) -> Any:
-    """`value` with the floats of `exact` that JSON does not know in the place of None."""
-    if value is None and isinstance(exact, numbers.Real):
-        return float(exact)
-    if isinstance(value, dict) and isinstance(exact, Mapping):
-        named = {str(key): item for key, item in exact.items()}
-        return {key: _with_floats(item, named.get(key)) for key, item in value.items()}
-    if isinstance(value, list):
-        items = exact.tolist() if is_array(exact) else exact
-        if isinstance(items, (list, tuple)) and len(items) == len(value):
-            return [_with_floats(*pair) for pair in zip(value, items)]
-    return value
+def _of_guest(result: Result) -> List[str]:
+    """Warnings of the script's own process, but for those about the JSON in the manifest, which is not what the caller gets."""
+    guest = [text[len(GUEST):] for text in result.warnings if text.startswith(GUEST)]
+    return [text for text in guest if not text.startswith("The results were left out: ")]
+
+
+def _in_own_words(error: Exception) -> str:
+    """A message with the names that the executor's user knows: data for the input df, and SCRIPT_TIMEOUT for the limit."""
+    message = re.sub(r"^inputs?:? '?df'?: ", "data: ", str(error))
+    return re.sub(r"^(spec: )?limits\.timeout: ", "SCRIPT_TIMEOUT: ", message)
 
 
 def _messages(findings: Any) -> List[str]:

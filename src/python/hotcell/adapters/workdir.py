@@ -16,7 +16,7 @@ import secrets
 import shutil
 import stat
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Mapping
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional
 
 from ..results import Result
 from . import changes as writer
@@ -24,9 +24,13 @@ from . import changes as writer
 logger = logging.getLogger("hotcell.adapters.workdir")
 
 
-def options_for(directory: Path) -> Dict[str, Any]:
-    """Arguments of run that give a program a copy of the directory at the directory's own path, and begin the program there."""
-    return {"dirs": [{"host": str(directory), "mode": "cow"}], "workdir": str(directory)}
+WAYS = ("cow", "ro", None)  # modes in which a program can have the directory, the best first; None: not at all
+
+
+def options_for(directory: Path, mode: Optional[str] = "cow") -> Dict[str, Any]:
+    """Arguments of run that give a program the directory at the directory's own path, as a copy ("cow") or to read it alone ("ro"),
+    and begin the program there; none if there is no mode."""
+    return {"dirs": [{"host": str(directory), "mode": mode}], "workdir": str(directory)} if mode else {}
 
 
 def refuses_directory(message: str) -> bool:
