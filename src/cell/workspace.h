@@ -45,11 +45,13 @@ struct hc_copying {
 int hc_workspace_copy(struct hc_copying *c, struct hc_error *err);
 
 struct hc_comparing {
-    int root_fd;          /* directory in which the copy is, borrowed; no process changes it any more */
-    const char *name;     /* name of the copy in root_fd */
-    struct hc_dest *dest; /* the directory for results; borrowed */
-    int64_t most_bytes;   /* bytes of new contents that may still be written; each written file lowers it */
-    size_t path_bytes;    /* bytes of all paths in the lists of all copies so far; each call adds its own */
+    int root_fd;      /* directory in which the copy is, borrowed; no process changes it meanwhile */
+    const char *name; /* name of the copy in root_fd */
+    /* The directory for results; borrowed. NULL: the changes are only listed, no contents are written, and
+     * the copy is left as it is, for programs that go on with it. */
+    struct hc_dest *dest;
+    int64_t most_bytes; /* bytes of new contents that may still be written; each file lowers it */
+    size_t path_bytes;  /* bytes of all paths in the lists of all copies so far; each call adds its own */
     struct hc_deadline *until; /* when comparing must stop; borrowed */
     struct hc_originals *of;   /* the entries of the copy as they were at first; borrowed */
     struct hc_changes *found; /* gets the changes; new contents go to its `directory`, below dest; borrowed */

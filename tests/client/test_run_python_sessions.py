@@ -276,16 +276,3 @@ def test_without_a_hook_what_nobody_allowed_is_refused(runner, g):
     g["store"] = lambda: 1
     with pytest.raises(PermissionError, match="store is not allowed"):
         ask(runner, "store()")
-
-
-def test_files_of_the_callers_are_not_replaced(tmp_path):
-    (tmp_path / "notes").write_text("of the caller")
-    runner = RunPython(g={}, session=True, ok_dests=["."], **BOUNDS)
-    try:
-        ask(runner, "open('mine', 'w').write('1')")
-        ask(runner, "open('mine', 'a').write('2')")  # the session's own may be written again
-        with pytest.raises(FileExistsError, match="notes was there already"):
-            ask(runner, "open('notes', 'a').write('x')")
-    finally:
-        runner.close()
-    assert (tmp_path / "notes").read_text() == "of the caller" and (tmp_path / "mine").read_text() == "12"

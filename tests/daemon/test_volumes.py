@@ -207,6 +207,8 @@ def test_a_session_has_a_volume_for_all_of_its_runs(daemon):
     answer = daemon.run(session, "print(open('/data/a').read())")
     assert answer["manifest"]["stdout"]["text"] == "one\n" and volumes(daemon) == {"v": (0, 0)}
     assert daemon.post({"code": "1", "volumes": [{"name": "v", "place": "/d"}]}).status == 409
+    changed, = daemon.send(f"{session}/workdir/changes", {}).json["dirs"]
+    assert changed["volume"] == "v" and "host" not in changed and [each["path"] for each in changed["changes"]["entries"]] == ["a"], changed
     ended = daemon.request("DELETE", session)
     assert ended.status == 200, ended
     assert text(run(daemon, "print(open('a').read())")) == "one"
@@ -345,7 +347,8 @@ def test_the_client_gives_lists_and_removes_volumes(daemon):
     row, = client.volumes()
     assert (row["name"], row["bytes"], row["files"]) == ("v", 3, 1) and row["changed"]
     with client.session(volumes={"v": "/data"}, **options) as session:
-        assert session.run("open('/data/a').read()").value == "one"
+        assert session.run("open('/data/a', 'a').write('more'); open('/data/a').read()").value == "onemore"
+        assert [each["change"] for each in session.changes()[0]["changes"]["entries"]] == ["changed"]
         with pytest.raises(hotcell.Problem, match="another job or session has it"):
             client.run("1", volumes={"v": "/data"}, **options)
     client.remove_volume("v")

@@ -113,6 +113,9 @@ int hc_launch_check_shared(const struct hc_launch *l, const struct hc_source *s,
  * for results. (workspaces.c) */
 int hc_launch_fill_copies(struct hc_launch *l, struct hc_error *err);
 int hc_launch_keep_changes(struct hc_launch *l, struct hc_error *err);
+/* While the processes of a session's cell are stopped: append what its programs have changed in all copies so
+ * far, as a JSON list (hotcell-session(1), list_changes), to `out`. */
+int hc_launch_list_changes(struct hc_launch *l, struct hc_buf *out, struct hc_error *err);
 /* If the job has ended well, commit the program's copies of volumes to the volumes (volume.h). The manifest
  * says which volumes could not be kept. */
 void hc_launch_keep_volumes(struct hc_launch *l);

@@ -135,6 +135,72 @@ int hc_launch_keep_changes(struct hc_launch *l, struct hc_error *err)
     return 0;
 }
 
+/* ---- while a session is open ---- */
+
+#define LISTED_CHANGES 10000 /* most changes of a copy in one answer */
+
+/* The changes in the copy of directory `i`; the caller owns the object. NULL: `err` says why. */
+static cJSON *changes_now(const struct hc_launch *l, size_t i, struct hc_comparing *c, struct hc_error *err)
+{
+    char name[24];
+    struct hc_changes *found = calloc(1, sizeof *found);
+    struct hc_originals of = l->originals[i]; /* the comparison marks entries of the launch's own list */
+    (void)snprintf(name, sizeof name, "%zu", i);
+    c->name = name;
+    c->of = &of;
+    c->found = found;
+    int rc = found ? hc_workspace_compare(c, err) : hc_fail(err, ENOMEM, "list changes");
+    cJSON *object = NULL;
+    if (rc == 0) {
+        found->left_out = l->m->dirs[i].changes->left_out; /* borrowed for the print */
+        object = hc_changes_print(found, LISTED_CHANGES);
+        found->left_out = (struct hc_left_list){0};
+        if (!object)
+            (void)hc_fail(err, ENOMEM, "list changes");
+    }
+    hc_changes_free(found);
+    return object;
+}
+
+/* A volume is called by its name: where it is on the host is nothing for its tenant. */
+static cJSON *describe_copy(const struct hc_manifest_dir *d, cJSON *changes_taken)
+{
+    bool escaped = false, escaped_place = false;
+    cJSON *entry = cJSON_CreateObject();
+    cJSON *from = d->volume ? cJSON_CreateString(d->volume) : hc_name_print(d->host, &escaped);
+    cJSON *place = hc_name_print(d->place, &escaped_place);
+    (void)cJSON_AddItemToObject(entry, d->volume ? "volume" : "host", from);
+    (void)cJSON_AddItemToObject(entry, "place", place);
+    if (escaped || escaped_place)
+        (void)cJSON_AddTrueToObject(entry, "escaped");
+    (void)cJSON_AddItemToObject(entry, "changes", changes_taken);
+    return entry;
+}
+
+int hc_launch_list_changes(struct hc_launch *l, struct hc_buf *out, struct hc_error *err)
+{
+    struct hc_deadline until;
+    hc_deadline_start(&until, l->run->cancel_fd, l->run->policy->limits.collect_ms);
+    struct hc_comparing c = {
+        .root_fd = l->space_fd, .most_bytes = l->run->policy->limits.output_bytes, .until = &until};
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < l->plan.dir_count && l->space_fd >= 0; i++) {
+        if (l->plan.dirs[i].mode != HC_DIR_COW)
+            continue;
+        cJSON *changes = changes_now(l, i, &c, err);
+        if (!changes) {
+            cJSON_Delete(list);
+            return hc_ctx(err, "changes of %.200s", l->plan.dirs[i].from.path);
+        }
+        (void)cJSON_AddItemToArray(list, describe_copy(&l->m->dirs[i], changes));
+    }
+    char *text = cJSON_PrintUnformatted(list);
+    cJSON_Delete(list);
+    int rc = text && hc_buf_str(out, text) == 0 ? 0 : hc_fail(err, ENOMEM, "list changes");
+    cJSON_free(text);
+    return rc;
+}
+
 /* ---- volumes ---- */
 
 /* A session that was idle, or at the end of its life, has ended as sessions do. */

@@ -1,5 +1,5 @@
-/* Find what a program changed in the copy of a directory. The cell is dead, so nobody changes the copy any
- * more; but a guest has chosen its names, modes and sizes. */
+/* Find what a program changed in the copy of a directory. The cell is dead, or a session's processes are all
+ * stopped, so nobody changes the copy meanwhile; but a guest has chosen its names, modes and sizes. */
 #include "cell/workspace.h"
 
 #include "base/fd.h"
@@ -41,12 +41,25 @@ static struct hc_original *find_original(const struct hc_originals *of, const ch
 
 /* ---- contents ---- */
 
+static bool is_unreadable(const struct stat *st)
+{
+    const mode_t needed = S_ISDIR(st->st_mode) ? S_IRUSR | S_IXUSR : S_IRUSR;
+    return (st->st_mode & needed) != needed;
+}
+
 /* The guest may have taken its own right to read; the owner can give it back. */
 static void make_readable(int dir, const char *name, const struct stat *st)
 {
     const mode_t needed = S_ISDIR(st->st_mode) ? S_IRUSR | S_IXUSR : S_IRUSR;
-    if ((st->st_mode & needed) != needed)
+    if (is_unreadable(st))
         (void)!fchmodat(dir, name, (st->st_mode | needed) & 07777, 0);
+}
+
+/* Undo make_readable in a copy that is only listed. */
+static void restore_mode(const struct comparer *k, int dir, const char *name, const struct stat *st)
+{
+    if (!k->c->dest && is_unreadable(st))
+        (void)!fchmodat(dir, name, st->st_mode & 07777, 0);
 }
 
 /* Hash the file, and copy it if `o` is not NULL. Returns what hc_pump does. */
@@ -63,6 +76,20 @@ static int read_content(struct comparer *k, int fd, const struct stat *st, const
         now->bytes = p.bytes;
         hc_hash_hex(&p.hash, now->sha256);
     }
+    return rc;
+}
+
+/* Hash a new content that is only listed. 1: it was skipped. */
+static int list_content(struct comparer *k, int fd, const struct stat *st, struct hc_entry_state *now,
+                        struct hc_error *err)
+{
+    int rc = read_content(k, fd, st, NULL, now, err);
+    if (rc == HC_PUMPED_TOO_LARGE)
+        return skip(k, "more bytes in all than the limit", err) < 0 ? -1 : 1;
+    if (rc == HC_PUMPED_STOPPED)
+        return end_early(k, "not reached in time", err) < 0 ? -1 : 1;
+    if (rc == HC_PUMPED_WHOLE)
+        k->c->most_bytes -= now->bytes;
     return rc;
 }
 
@@ -145,6 +172,7 @@ static int compare_file(struct comparer *k, int dir, const char *name, const str
         return skip(k, "hard link: more than one name", err);
     make_readable(dir, name, st);
     hc_autofd fd = hc_walk_open(dir, name, O_RDONLY);
+    restore_mode(k, dir, name, st);
     if (fd < 0)
         return skip(k, "could not be opened", err);
     if (was && was->kind == HC_KIND_FILE && was->bytes == st->st_size) {
@@ -156,7 +184,7 @@ static int compare_file(struct comparer *k, int dir, const char *name, const str
         if (rc == HC_PUMPED_WHOLE && is_same_state(was, &now))
             return add_difference(k, was, &now, err);
     }
-    int rc = keep_content(k, fd, st, &now, err);
+    int rc = k->c->dest ? keep_content(k, fd, st, &now, err) : list_content(k, fd, st, &now, err);
     return rc ? (rc < 0 ? -1 : 0) : add_difference(k, was, &now, err);
 }
 
@@ -207,6 +235,14 @@ static int compare_entry(struct hc_walk *w, int dir, const char *name, const str
     }
 }
 
+static int leave_dir(struct hc_walk *w, int dir, const char *name, const struct stat *st,
+                     struct hc_error *err)
+{
+    (void)err;
+    restore_mode((struct comparer *)w, dir, name, st);
+    return 0;
+}
+
 static int note_unread(struct hc_walk *w, const char *path, struct hc_error *err)
 {
     struct comparer *k = (struct comparer *)w;
@@ -229,7 +265,7 @@ static int add_removed(struct comparer *k, struct hc_error *err)
 
 int hc_workspace_compare(struct hc_comparing *c, struct hc_error *err)
 {
-    struct comparer k = {.walk = {.visit = compare_entry, .unread = note_unread}, .c = c};
+    struct comparer k = {.walk = {.visit = compare_entry, .leave = leave_dir, .unread = note_unread}, .c = c};
     struct stat st;
     if (fstatat(c->root_fd, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return hc_fail(err, errno, "find the copy");
@@ -237,7 +273,11 @@ int hc_workspace_compare(struct hc_comparing *c, struct hc_error *err)
     hc_autofd root = hc_walk_open(c->root_fd, c->name, O_RDONLY | O_DIRECTORY);
     if (root < 0)
         return hc_fail(err, errno, "open the copy");
-    if (hc_walk(&k.walk, root, err) < 0 || add_removed(&k, err) < 0)
+    for (size_t i = 0; i < c->of->count; i++)
+        c->of->list[i].seen = false; /* an earlier listing has seen them */
+    int rc = hc_walk(&k.walk, root, err);
+    restore_mode(&k, c->root_fd, c->name, &st);
+    if (rc < 0 || add_removed(&k, err) < 0)
         return -1;
     hc_changes_sort(c->found);
     return 0;

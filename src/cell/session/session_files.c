@@ -725,6 +725,18 @@ int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_bu
     return rc;
 }
 
+int hc_session_serve_changes(struct hc_session *s, const cJSON *node, struct hc_buf *answer,
+                             struct hc_error *err)
+{
+    if (!cJSON_IsTrue(node) &&
+        (!cJSON_IsObject(node) || node->child)) { /* over HTTP, the body is an object */
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "list_changes: expected true");
+        return 1;
+    }
+    (void)hc_buf_str(answer, ", \"dirs\": ");
+    return hc_launch_list_changes(&s->launch, answer, err);
+}
+
 /* ---- inputs of a run ---- */
 
 /* Put one input, {"name", "format", "file": {"file", "text" or "data"}}, into its place. 1: it has none. */

@@ -17,6 +17,11 @@
 int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_buf *answer,
                            struct hc_error *err);
 
+/* Serve the request {"list_changes": true}: append what the runs so far have changed in the copies of
+ * directories and volumes, as the member "dirs" with a comma before it. Returns as hc_session_serve_files. */
+int hc_session_serve_changes(struct hc_session *s, const cJSON *node, struct hc_buf *answer,
+                             struct hc_error *err);
+
 /* Put the inputs of a run into /output under their own names, as far as the names are possible there and
  * there is room. `given` gets the JSON of job->given, in which each input that was put has a further member
  * "path"; it is empty if no input was put. */

@@ -381,14 +381,16 @@ static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *
     return 0;
 }
 
-/* Answers with "done" and the members of the file or files. */
+/* Answers with "done" and the members of the file, the files or the changes. */
 static int serve_files(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
 {
     (void)j;
     hc_autobuf members = {0};
     hc_autobuf line = {0};
     char state[64];
-    int rc = hc_session_serve_files(c->session, node, &members, err);
+    const bool changes = strcmp(node->string, "list_changes") == 0;
+    int rc = changes ? hc_session_serve_changes(c->session, node, &members, err)
+                     : hc_session_serve_files(c->session, node, &members, err);
     if (rc != 0)
         return rc;
     (void)hc_buf_fmt(&line, "{\"event\": \"done\", \"request\": \"%s\", \"state\": \"%s\"", node->string,
@@ -413,13 +415,21 @@ static const struct {
     int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
     bool in_branches; /* allowed while branches are open */
 } requests[] = {
-    {"run", serve_run, false},           {"checkpoint", serve_checkpoint, false},
-    {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
-    {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
-    {"stream", serve_stream, true},      {"close", serve_close, true},
-    {"input", serve_input, true},        {"write_file", serve_files, false},
-    {"read_file", serve_files, false},   {"list_files", serve_files, false},
-    {"stat_file", serve_files, false},   {"remove_file", serve_files, false},
+    {"run", serve_run, false},
+    {"checkpoint", serve_checkpoint, false},
+    {"rollback", serve_rollback, false},
+    {"branch", serve_branch, false},
+    {"keep", serve_keep, true},
+    {"interrupt", serve_interrupt, true},
+    {"stream", serve_stream, true},
+    {"close", serve_close, true},
+    {"input", serve_input, true},
+    {"write_file", serve_files, false},
+    {"read_file", serve_files, false},
+    {"list_files", serve_files, false},
+    {"stat_file", serve_files, false},
+    {"remove_file", serve_files, false},
+    {"list_changes", serve_files, false},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:

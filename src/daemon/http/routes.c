@@ -40,6 +40,8 @@ static const struct hc_route routes[] = {
      .silent = true},
     {"POST", "/v1/sessions/{id}/workdir/remove", hc_post_request, .kind = HC_ROUTE_BODY, .ask = "remove_file",
      .silent = true},
+    {"POST", "/v1/sessions/{id}/workdir/changes", hc_post_request, .kind = HC_ROUTE_BODY,
+     .ask = "list_changes", .silent = true},
     {"POST", "/v1/sessions/{id}/interrupt", hc_interrupt_session, .kind = HC_ROUTE_PLAIN},
     {"POST", "/v1/sessions/{id}/input", hc_post_session_input, .kind = HC_ROUTE_BODY},
     {"POST", "/v1/sessions/{id}/tools/{rest}", hc_answer_session_tool, .kind = HC_ROUTE_BODY},

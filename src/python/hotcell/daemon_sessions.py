@@ -222,6 +222,12 @@ class DaemonSession(_SessionFlows):
         """Go on with the state of the branch of this number, from 1; 0: with the state before."""
         self._wait(self._post("keep", {"branch": branch}))
 
+    def changes(self) -> List[Dict[str, Any]]:
+        """What the runs so far have changed in the copies of volumes: for each a dict with its "place", "volume" and "changes", as
+        manifests have those of directories. The volumes change when the session ends."""
+        dirs: List[Dict[str, Any]] = self._wait(self._post("workdir/changes", {}))["dirs"]
+        return dirs
+
     def info(self) -> Dict[str, Any]:
         """The daemon's record of the session: its state, its runs, the last result."""
         info: Dict[str, Any] = result_of(json_flow(self._place, "GET", self._path))
@@ -282,6 +288,11 @@ class AsyncDaemonSession(_SessionFlows):
     async def keep(self, branch: int) -> None:
         """As DaemonSession.keep."""
         await self._wait(self._post("keep", {"branch": branch}))
+
+    async def changes(self) -> List[Dict[str, Any]]:
+        """As DaemonSession.changes."""
+        dirs: List[Dict[str, Any]] = (await self._wait(self._post("workdir/changes", {})))["dirs"]
+        return dirs
 
     async def info(self) -> Dict[str, Any]:
         """As DaemonSession.info."""

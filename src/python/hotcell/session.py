@@ -327,6 +327,12 @@ class Session:
         branch."""
         self._request({"keep": branch})
 
+    def changes(self) -> List[Dict[str, Any]]:
+        """What the runs so far have changed in the copies of directories (mode "cow"): for each a dict with its "place",
+        "host" and "changes", as manifests have them. Nothing is applied to the directories."""
+        dirs: List[Dict[str, Any]] = self._request({"list_changes": True})["dirs"]
+        return dirs
+
     def _kill(self) -> None:
         """End the session at once, whatever it does; may be called from another thread. Other methods then raise."""
         with contextlib.suppress(ProcessLookupError):
@@ -350,10 +356,10 @@ class Session:
     def __repr__(self) -> str:
         return f"<Session {self.id}{': ended' if self.ended else ''}>"
 
-    def _request(self, request: Dict[str, Any]) -> None:
+    def _request(self, request: Dict[str, Any]) -> Dict[str, Any]:
         with self._turn.taken():
             self._ask(request)
-            self._answer()
+            return self._answer()
 
     def _perform(self, steps: Steps) -> Any:
         """Ask what the steps ask, with no run in between, and return their result."""
@@ -548,6 +554,11 @@ class AsyncSession:
     async def keep(self, branch: int) -> None:
         """As Session.keep."""
         await self._wait(lambda _: self._begun.keep(branch))
+
+    async def changes(self) -> List[Dict[str, Any]]:
+        """As Session.changes."""
+        dirs: List[Dict[str, Any]] = await self._wait(lambda _: self._begun.changes())
+        return dirs
 
     async def _perform(self, steps: Steps) -> Any:
         return await self._wait(lambda _: self._begun._perform(steps))

@@ -461,6 +461,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/workdir/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** list what the runs so far have changed in the session's copies of volumes */
+        post: operations["listSessionChanges"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/interrupt": {
         parameters: {
             query?: never;
@@ -1816,6 +1836,42 @@ export interface components {
             more: number;
             /** @description entries whose names are no UTF-8, which are in no page */
             omitted: number;
+        };
+        ChangeList: {
+            /** @constant */
+            event: "done";
+            /** @enum {unknown} */
+            request: "list_changes";
+            state: string;
+            dirs: {
+                /** @description the directory of the daemon's host that it is a copy of */
+                host?: string;
+                volume?: components["schemas"]["VolumeName"];
+                place: string;
+                /** @constant */
+                escaped?: true;
+                /** @description as a manifest has those of a directory, with up to 10000 entries */
+                changes: {
+                    added: number;
+                    changed: number;
+                    removed: number;
+                    mode: number;
+                    entries: {
+                        path: string;
+                        /** @constant */
+                        escaped?: true;
+                        /** @enum {unknown} */
+                        change: "added" | "changed" | "removed" | "mode";
+                        was?: components["schemas"]["Manifest"]["$defs"]["entry_state"];
+                        now?: components["schemas"]["Manifest"]["$defs"]["entry_state"];
+                    }[];
+                    more: number;
+                    skipped: components["schemas"]["Manifest"]["$defs"]["left"];
+                    left_out: components["schemas"]["Manifest"]["$defs"]["left"];
+                    /** @description all of the copy was looked at */
+                    complete: boolean;
+                };
+            }[];
         };
         /** @description name of a volume */
         VolumeName: string;
@@ -4612,6 +4668,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description not well-formed: the detail has line and column */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session, or it is another tenant's, or it has ended long ago */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session does something else at the moment */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its state is gone; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than bodies may be */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description well-formed, and nothing that this session can do as it is */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    listSessionChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description the changes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeList"];
                 };
             };
             /** @description not well-formed: the detail has line and column */

@@ -110,6 +110,11 @@ export class Session {
         await this.turn(options.signal, () => this.post("keep", { branch }, options.signal));
     }
 
+    /** What the runs so far have changed in the copies of volumes, which change themselves when the session ends. */
+    async changes(options: Signalled = {}): Promise<Schemas["ChangeList"]["dirs"]> {
+        return (await this.turn(options.signal, () => this.post("workdir/changes", {}, options.signal)) as Schemas["ChangeList"]).dirs;
+    }
+
     /** The daemon's record of the session. */
     async info(options: Signalled = {}): Promise<SessionInfo> {
         return (await ask(this.place, { method: "GET", path: this.route, signal: options.signal })) as SessionInfo;

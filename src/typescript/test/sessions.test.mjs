@@ -25,6 +25,7 @@ test("a session keeps its state, with inputs, files, events and a manifest at it
         assert.equal((await daemon.sessions.get(s.id).run("x")).value, 42);
         assert.ok((await daemon.sessions.list()).some((each) => each.session_id === s.id));
         assert.equal((await s.info()).runs, 3);
+        assert.deepEqual(await s.changes(), []);
         await s.close();
         assert.equal(s.manifest.status, "ok");
         await assert.rejects(s.run("x"), (error) => error instanceof SessionEnded && error.reason === "closed" && error.manifest.job_id === s.id);

@@ -2,14 +2,16 @@
 
 In its cell the code finds each directory at its own path: a copy in memory, see dests_in_cell. After the run the client reads
 what the code has made of it, checks every word, and makes the same changes in the caller's directory, all or none, see changes.
-Nothing but what lies below the directory can change.
+Nothing but what lies below the directory can change. In a session this is done for each of its runs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
+import shutil
 import stat
 import warnings
 from dataclasses import dataclass, field
@@ -31,6 +33,7 @@ MOST_LINKS = 40  # most links on the way to a directory, as in the kernel
 ROOM = 256 << 20  # bytes in a cell's /tmp, beside what is copied
 TMP_BYTES, TMP_ENTRIES = 64 << 20, 2000  # most bytes and entries of the caller's /tmp that a cell gets
 TREES = ("bin", "dev", "etc", "input", "lib", "lib32", "lib64", "output", "proc", "sbin", "usr")  # in a cell, not for places
+UNTOLD = "the code ended without a word about the files that it changed: they stay as they were"
 HIDDEN_STATE = "/var/lib/hotcell"
 
 
@@ -53,12 +56,14 @@ class _Root:
 
 
 class Dests:
-    """The destinations of one run: a context, in which the directories are open.
+    """The destinations of one run: a context, in which the directories are open. Or (`live`) those of a session, which looks at them
+    anew before each run.
 
     What is left of an earlier run's changes, whose process was killed, is finished when it begins."""
 
-    def __init__(self, ok_dests: Optional[Sequence[str]]) -> None:
-        self._staging = Temporary()
+    def __init__(self, ok_dests: Optional[Sequence[str]], live: bool = False) -> None:
+        self._staging, self._live = Temporary(), live
+        self.renewed = 0  # how often it was looked anew
         self._roots: List[_Root] = []
         try:
             self._find(ok_dests)
@@ -66,6 +71,28 @@ class Dests:
         except BaseException:
             self.close()
             raise
+        self._identity = self._identify()
+
+    def _identify(self) -> List[Any]:
+        """What tells whether these are the directories that the session's cell has."""
+        return [(root.path, root.place, *(os.fstat(root.fd)[1:3] if root.fd >= 0 else ())) for root in self._roots]
+
+    def renew(self, ok_dests: Optional[Sequence[str]]) -> bool:
+        """Before another run of a session: look at the directories anew. False: they are others than those of the session's cell."""
+        self.rest()
+        shutil.rmtree(self._contents(), ignore_errors=True)
+        self._roots = []
+        self.renewed += 1
+        self._find(ok_dests)
+        self._write_plan()
+        return self._identify() == self._identity
+
+    def rest(self) -> None:
+        """Between the runs of a session: close the directories."""
+        for root in self._roots:
+            if root.fd >= 0:
+                os.close(root.fd)
+                root.fd = -1
 
     def __enter__(self) -> "Dests":
         return self
@@ -75,10 +102,7 @@ class Dests:
 
     def close(self) -> None:
         """Close the directories, and remove what was made for the cell."""
-        for root in self._roots:
-            if root.fd >= 0:
-                os.close(root.fd)
-                root.fd = -1
+        self.rest()
         self._staging.close()
 
     # ---- before the run ----
@@ -93,7 +117,11 @@ class Dests:
             root = _Root(path, path if own else f"/mnt/hotcell-{number}")
             self._roots.append(root)
             if not os.path.isdir(path):  # the code may make it
-                warnings.warn(f"ok_dests: there is no directory {path}; it is made if the code writes there", stacklevel=4)
+                made = "is made, as a session has it from its beginning" if self._live else "is made if the code writes there"
+                warnings.warn(f"ok_dests: there is no directory {path}; it {made}", stacklevel=4)
+            if not os.path.isdir(path) and self._live:
+                _make(path)
+            elif not os.path.isdir(path):
                 root.source = str(Path(self._staging.path, f"new{number}"))
                 os.mkdir(root.source)
                 continue
@@ -105,11 +133,14 @@ class Dests:
             else:
                 root.source = path
                 root.base = _scan(root)
+            if os.geteuid() == 0:
+                _shut(root)
             room -= _choose(root, room)
 
     def _farm(self, root: _Root, number: int) -> None:
         """Show the code the caller's own files in /tmp: in a directory of other names for them, as much as is bearable."""
-        root.source = str(Path(self._staging.path, f"tmp{number}"))
+        root.source = str(Path(self._staging.path, f"tmp{number}-{self.renewed}"))
+        shutil.rmtree(Path(self._staging.path, f"tmp{number}-{self.renewed - 1}"), ignore_errors=True)
         os.mkdir(root.source)
         left = [TMP_ENTRIES, TMP_BYTES]
         farm = os.open(root.source, changes.DIRECTORY)
@@ -129,9 +160,38 @@ class Dests:
                   for number, root in enumerate(self._roots)]
         plan = {"places": places, "umask": _umask(), "files": FILES, "cwd": self._here()}
         where = Path(self._staging.path, "plan")
-        where.mkdir()
+        where.mkdir(exist_ok=True)
         (where / "plan.json").write_text(json.dumps(plan))
+        if self.renewed:
+            for place, root in zip(places, self._roots):
+                place["entries"] = _rows(root)
+            (where / f"plan-{self.renewed}.json").write_text(json.dumps(plan))  # a name that the cell has not looked up before
+            Path(where, f"plan-{self.renewed - 1}.json").unlink(missing_ok=True)
         (where / "code.py").write_bytes(Path(__file__).with_name("dests_in_cell.py").read_bytes())
+
+    def _contents(self) -> Path:
+        return Path(self._staging.path, "plan", str(self.renewed))
+
+    def begin(self, complete: bool) -> str:
+        """Code that makes the places in a session's cell as the directories are; `complete`: contents were brought."""
+        return f"hotcell_dests_begin({self.renewed}, {f'{SHELF}/plan/{self.renewed}' if complete else None!r})"
+
+    def bring(self, output: Optional[Path]) -> bool:
+        """Bring the contents that the cell lacks, as that code has written down. False: it lacks none."""
+        try:
+            lacking = _read(output, FILES[0]).get("lacking")
+        except OSError as error:
+            raise _bad("lacking contents") from error
+        if not isinstance(lacking, list) or len(lacking) != len(self._roots):
+            raise _bad("lacking contents")
+        self._contents().mkdir(exist_ok=True)
+        for root, paths in zip(self._roots, lacking):
+            asked = {path for path in paths if isinstance(path, str)} if isinstance(paths, list) else set()
+            for row in _rows(root) if asked else ():
+                path = row["path"].encode("latin-1")
+                if row["path"] in asked and row["kind"] == "file" and path not in root.shown:
+                    _bring_one(root, path, self._contents() / str(row["number"]))
+        return any(lacking)
 
     def _here(self) -> Optional[str]:
         """Where the code begins: in the current directory, if that is in one of the directories, or holds one, so that paths that are
@@ -179,8 +239,8 @@ class Dests:
         return [root.place for root in self._roots]
 
     def prelude(self) -> str:
-        """Code of the policy, which fills the directories and sees to the report."""
-        return PRELUDE if self._roots else ""
+        """Code of the policy, which fills the directories and sees to the report; in a session it makes the functions that do."""
+        return "" if not self._roots else LIVE_PRELUDE if self._live else PRELUDE
 
     # ---- after it ----
 
@@ -189,11 +249,13 @@ class Dests:
         Returns why nothing was told, None if all is well. DestsError: they cannot be made."""
         if not self._roots:
             return None
+        if output is None:
+            return UNTOLD
         try:
             report = _read(output, FILES[0])
-            data = os.open(output / FILES[1], os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC) if output else -1
-        except (OSError, TypeError):
-            return "the code ended without a word about the files that it changed: they stay as they were"
+            data = os.open(output / FILES[1], os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return UNTOLD
         try:
             if isinstance(report.get("error"), str):
                 raise DestsError(errno.EIO, f"the changes of files could not be carried out of the cell: {report['error']}")
@@ -211,17 +273,19 @@ class Dests:
 
 PRELUDE = f'''
 def hotcell_dests():
-    import atexit, json
+    import json
     with open("{SHELF}/plan/code.py") as file:
         code = compile(file.read(), "<hotcell>", "exec", dont_inherit=True)
-    with open("{SHELF}/plan/plan.json") as file:
-        plan = json.load(file)
     space = {{"__name__": "hotcell_dests"}}
     exec(code, space)
-    atexit.register(space["Report"](plan, "/output").write)
-hotcell_dests()
-del hotcell_dests
+    def plan(name):
+        with open(f"{SHELF}/plan/{{name}}.json") as file:
+            return json.load(file)
+    report = space["Report"](plan("plan"), "/output")
+    return lambda number, contents: report.begin(plan(f"plan-{{number}}"), contents), report.write
 '''
+LIVE_PRELUDE = PRELUDE + "hotcell_dests_begin, hotcell_dests_end = hotcell_dests()\ndel hotcell_dests\n"
+PRELUDE += "__import__('atexit').register(hotcell_dests()[1])\ndel hotcell_dests\n"
 
 
 def _paths(ok_dests: Optional[Sequence[str]]) -> List[str]:
@@ -287,6 +351,13 @@ def _open(path: str) -> int:
         raise DestsError(error.errno, error.strerror, path) from error
 
 
+def _make(path: str) -> None:
+    try:
+        os.close(changes.open_root(path, make=True))
+    except OSError as error:
+        raise DestsError(error.errno, error.strerror, path) from error
+
+
 def _finish(root: _Root) -> None:
     try:
         with changes.locked(root.fd):
@@ -300,6 +371,42 @@ def _scan(root: _Root) -> Dict[bytes, Entry]:
         return changes.scan(root.fd)
     except OSError as error:
         raise DestsError(error.errno, f"{root.path}: {error.strerror}") from error
+
+
+def _shut(root: _Root) -> None:
+    """As root: what an ordinary user who owns the directory could not look into is closed to the code, too."""
+    owner = os.fstat(root.fd).st_uid
+    for path in [path for path, entry in root.base.items() if entry.kind == "dir" and not _is_open(entry, owner, 5)]:
+        if path in root.base:
+            root.base[path] = root.base[path]._replace(kind="closed")
+            for below in [below for below in root.base if below.startswith(path + b"/")]:
+                del root.base[below]
+
+
+def _is_open(entry: Entry, owner: int, rights: int) -> bool:
+    return entry.mode & rights == rights or entry.uid == owner and entry.mode >> 6 & rights == rights
+
+
+def _rows(root: _Root) -> List[Dict[str, Any]]:
+    """What a session's cell is to have at a place. Of files that nobody may read for the code it has the names."""
+    owner, rows = os.fstat(root.fd).st_uid, []
+    for number, path in enumerate(sorted(root.base, key=lambda path: path.split(b"/"))):
+        entry = root.base[path]
+        kind = "dir" if entry.is_dir else entry.kind
+        if kind == "file" and not _is_open(entry, owner, 4):
+            kind = "other"
+        rows.append({"path": changes.text_of(path), "number": number, "kind": kind, "mode": entry.mode & 0o777, "size": entry.size,
+                     "mtime": entry.mtime, "target": changes.text_of(entry.target)})
+    return rows
+
+
+def _bring_one(root: _Root, path: bytes, target: Path) -> None:
+    """Copy a file's content for the cell. One that has gone meanwhile is left out."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), changes.parent(root.fd, path) as (folder, name):
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        with open(fd, "rb") as file, open(target, "xb") as copy:
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                shutil.copyfileobj(file, copy)
 
 
 def _choose(root: _Root, room: int) -> int:

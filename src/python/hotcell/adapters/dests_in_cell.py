@@ -4,6 +4,10 @@ A destination is a directory of the caller's. Its place in the cell is a scratch
 caller has: from a directory beside it that is read-only, and shows the caller's own. When the program is over, report() writes
 down what there is at each place then: paths, kinds, modes, and the content of what is not as it was. Nobody believes a word of
 that report without checking it, as the program could have written it itself.
+
+In a session this happens for each run. Before all runs but the first renew() makes the place as the caller's directory is then: what
+is as the caller has it stays, with the files that the program has open. The directory beside it is of no use then, as it is an
+overlay, which may show what the caller has changed as it was: the client's plan says what there is, and brings contents that lack.
 """
 
 import contextlib
@@ -26,6 +30,10 @@ class Place:
     def __init__(self, plan):
         self.root = plan["place"].encode()
         self.source = plan["source"].encode() if plan["source"] else None  # the caller's own; None: nothing is shown of it
+        self.original = None  # of a session: path -> what stat said when the place was filled
+        self._take_plan(plan)
+
+    def _take_plan(self, plan):
         self.links = {path.encode("latin-1"): first.encode("latin-1") for path, first in plan["links"].items()}
         self.shown = {path.encode("latin-1") for path in plan["shown"]}    # too large to be copied
         self.closed = {path.encode("latin-1") for path in plan["closed"]}  # neither files nor links, or of another file system
@@ -41,9 +49,86 @@ class Place:
             self._fill_directory(b"")
             for path, mode in reversed(list(self.modes.items())):
                 os.chmod(self.at(path), mode)
+        self._note()
+
+    def _note(self):
+        """Note what there is."""
         for path, found, _ in self._walk(b""):
             self.before[path] = found
             self.of_inode.setdefault(found.st_ino, path)
+        if self.original is None:
+            self.original = self.before
+
+    # ---- before a later run of a session ----
+
+    def renew(self, plan, contents):
+        """Make the place as the plan says. `contents`: directory with the contents that the last call has asked for; None: this is the
+        first call for a run. Returns the paths of files whose contents lack."""
+        self._take_plan(plan)
+        mode = stat.S_IMODE(os.lstat(self.root).st_mode)
+        if mode & 0o700 != 0o700:
+            os.chmod(self.root, mode | 0o700)
+        wanted = {row["path"].encode("latin-1"): row for row in plan["entries"]}
+        self._remove_others(b"", wanted)
+        names, lacking = _names_of(self.links), []
+        for path, row in wanted.items():
+            if not self._make(path, row, names.get(self.links.get(path, path), 1), contents):
+                lacking.append(path)
+        for path, mode in reversed(list(self.modes.items())):
+            os.chmod(self.at(path), mode)
+        self._note()
+        return lacking
+
+    def _remove_others(self, path, wanted):
+        """Remove what the caller has not, or as another kind of thing."""
+        for entry in _entries_of(self.at(path)):
+            below = os.path.join(path, entry.name)
+            if below in self.skipped or path == b"" and self.root == b"/tmp" and entry.name.startswith(b"."):
+                continue
+            row = wanted.get(below)
+            if row is None or (row["kind"] == "dir") != entry.is_dir(follow_symlinks=False):
+                _remove(entry)
+            elif row["kind"] == "dir":
+                os.chmod(entry.path, 0o700)
+                self._remove_others(below, wanted)
+
+    def _make(self, path, row, names, contents):
+        """Make one entry. False: its content lacks, or that of the file that it is another name of."""
+        target, kind = self.at(path), row["kind"]
+        there = os.lstat(target) if os.path.lexists(target) else None
+        if kind == "dir":
+            self.modes[path] = row["mode"]
+            if there is None:
+                os.mkdir(target, 0o700)
+            return True
+        if kind == "other":
+            if there is None or (stat.S_IFMT(there.st_mode), stat.S_IMODE(there.st_mode), there.st_size) != (stat.S_IFREG, 0, 0):
+                _unlink(target)
+                _stand_in(target)
+            return True
+        if path in self.links:
+            first = self.at(self.links[path])
+            if os.path.lexists(first) and (there is None or os.lstat(first).st_ino != there.st_ino):
+                _unlink(target)
+                os.link(first, target, follow_symlinks=False)
+            return True
+        link = row["target"].encode("latin-1") if kind == "symlink" else os.path.join(self.source, path) if path in self.shown else None
+        if link is not None:
+            if there is None or not stat.S_ISLNK(there.st_mode) or os.readlink(target) != link:
+                _unlink(target)
+                os.symlink(link, target)
+            return True
+        if there is not None and stat.S_ISREG(there.st_mode) and there.st_nlink == names and (
+                there.st_size, there.st_mtime_ns, stat.S_IMODE(there.st_mode)) == (row["size"], row["mtime"], row["mode"]):
+            return True
+        new = contents and f"{contents}/{row['number']}".encode()
+        if not new or not os.path.lexists(new):
+            return False
+        _unlink(target)
+        _copy_file(new, target, os.lstat(new))
+        os.chmod(target, row["mode"])
+        os.utime(target, ns=(row["mtime"], row["mtime"]))
+        return True
 
     def at(self, path):
         """Where a path below this place is in the cell."""
@@ -120,6 +205,9 @@ class Place:
         if before.st_ctime_ns == state.st_ctime_ns and not mapped or not stat.S_ISREG(state.st_mode) or self.source is None:
             return True
         old = self.of_inode[state.st_ino]
+        first = self.original.get(old)
+        if first is None or (first.st_ino, first.st_mtime_ns) != (before.st_ino, before.st_mtime_ns):  # the source may be of an earlier time
+            return False
         return old in self.closed or _same_content(os.path.join(self.source, old), self.at(path))
 
     def _describe(self, row, path, state, entry, data):
@@ -148,6 +236,30 @@ def _scan_closed(path):
         yield os.scandir(path)
     finally:
         os.chmod(path, mode)
+
+
+def _names_of(links):
+    """The numbers of names of files that have several, by the first of these."""
+    names = {}
+    for first in links.values():
+        names[first] = names.get(first, 1) + 1
+    return names
+
+
+def _unlink(path):
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _remove(entry):
+    """Remove an entry, and what is in it."""
+    if not entry.is_dir(follow_symlinks=False):
+        os.unlink(entry.path)
+        return
+    os.chmod(entry.path, 0o700)
+    for below in _entries_of(entry.path):
+        _remove(below)
+    os.rmdir(entry.path)
 
 
 def _stand_in(path):
@@ -253,20 +365,43 @@ class Report:
         self.places = [Place(one) for one in plan["places"]]
         for place in self.places:
             place.fill()
-        if plan["cwd"]:
-            os.chdir(plan["cwd"])
+        self.here = None  # the caller's current directory
+        self._go_to(plan["cwd"])
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
         self.files = [os.open(f"{directory}/{name}", flags, 0o600) for name in plan["files"]]
+
+    def _go_to(self, here):
+        """Go to the caller's current directory, unless the program was sent there before and has gone elsewhere since."""
+        try:
+            os.getcwd()
+            lost = False
+        except FileNotFoundError:
+            lost = True
+        if here and (lost or here != self.here):
+            os.chdir(here)
+        self.here = here
+
+    def begin(self, plan, contents):
+        """Before a later run of a session: make the places as the plan says, and write down which contents lack."""
+        os.umask(plan["umask"])
+        lacking = [[_text_of(path) for path in place.renew(one, contents)] for place, one in zip(self.places, plan["places"])]
+        self._go_to(plan["cwd"])
+        for file in self.files:
+            os.ftruncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
+        os.write(self.files[0], json.dumps({"lacking": lacking}).encode())
+        os.lseek(self.files[0], 0, os.SEEK_SET)
 
     def write(self):
         """Write down what has become of all places, or the exception that prevents it."""
         index, data = self.files
         try:
             _flush_files()
-            with open(data, "wb") as contents:
+            with open(os.dup(data), "wb") as contents:
                 listed = [place.report(contents) for place in self.places]
             answer = {"places": listed}
         except BaseException as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
-        with open(index, "wb") as file:
+        os.ftruncate(index, 0)
+        with open(os.dup(index), "wb") as file:
             file.write(json.dumps(answer).encode())

@@ -37,14 +37,14 @@ from ..launcher import PathLike
 from ..results import Result
 from ..staging import is_array, is_column, is_frame
 from ..tools import run_to_end
-from . import changes, skills, workdir
+from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
                     chk_dest, default_write_types, describe_tools, explicit_modules, refuse_coroutines, registered_name, registry_state,
                     run_data, set_data, track_call, type_name)
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
-from .live import Live
+from .live import Live, Told
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
 from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, stays_with_caller
 from .writers import allow_pandas
@@ -241,11 +241,10 @@ class RunPython:
         self._opened: Set[str] = set()            # of these, modules that code could import
         self._banned = ["def", "class"] if ban_defs else []
         self._desk = Desk(self._namespace, self.ok_dests)  # of the session
-        self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
         self._live: Optional[Live] = None
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
-            self._live = Live(self._desk, given)
+            self._live = Live(self._desk, given, self.ok_dests)
 
     async def __call__(self, code: str, *, data: Optional[Mapping[str, Any]] = None) -> Any:
         """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
@@ -277,7 +276,7 @@ class RunPython:
             result = await arun(code, policy=policy, inputs=values.inputs, returns=_wanted(names, values),
                                 interface="runpython", **{"vars": values.vars, **given}, **dests.options(), **self._options)
             with result:
-                self._take(result, names, values, state, desk, dests)
+                self._take(result, names, values, state, desk, lambda: dests.apply(result.output_dir, result.manifest["limits"]["file"]))
                 return value_of(result, desk)
 
     async def _open_imports(self, names: _Names) -> Dict[str, ModuleType]:
@@ -310,11 +309,10 @@ class RunPython:
         return ChainMap(self.g or {}, skills.namespace())
 
     async def _run_live(self, live: Live, code: str, names: _Names, values: _Values, state: Any) -> Any:
-        writable = [inside for inside, outside in (("/output", "."), ("/tmp", "/tmp")) if self._may_write(outside)]
-        result = await live.run(code, self._rules(writable), values, _wanted(names, values), state)
+        result, told = await live.run(code, self._rules, values, _wanted(names, values), state)
         name = srcfn(code)
         try:
-            live.learn(self._take(result, names, values, state, self._desk))
+            live.learn(self._take(result, names, values, state, self._desk, told))
         except Exception as error:
             if hasattr(error, "cell_traceback"):
                 if isinstance(error, SyntaxError):
@@ -329,14 +327,15 @@ class RunPython:
             self._live.close()
 
     def _take(self, result: Result, names: _Names, values: _Values, state: Any, desk: Desk,
-              dests: Optional[Dests] = None) -> Dict[str, Any]:
-        """Deliver a run's output, exception, variables and files as if the code had run in this process. Returns the variables.
+              told: Told) -> Dict[str, Any]:
+        """Deliver a run's output, exception and variables as if the code had run in this process. Returns the variables. `told` makes
+        the run's changes of files, or tells what became of them.
         PermissionError: while it ran, something has changed what code may do; then nothing but its output is delivered."""
         sys.stdout.write(str(result.stdout))
         if registry_state() != state:
             raise noted(PermissionError(POLICY_CHANGED), result)
-        if dests is not None and result.rejection is None:
-            untold = dests.apply(result.output_dir, result.manifest["limits"]["file"])
+        if result.rejection is None:
+            untold = told()
             if untold is not None:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
@@ -344,10 +343,7 @@ class RunPython:
             raise exception_of(result, values.kept_back)
         sys.stderr.write(str(result.stderr))
         _show_figures(result)
-        exported = self._export(result, names, values, desk)
-        if dests is None:
-            self._place_files(result)
-        return exported
+        return self._export(result, names, values, desk)
 
     def _rules(self, writable: Sequence[str], **code: Any) -> Dict[str, Any]:
         """The members of the policy for a run, without its prelude."""
@@ -363,13 +359,6 @@ class RunPython:
         space = self._namespace()
         own = {name for name in DENIED_CALLS if name in names.used and name in space and space[name] is not getattr(builtins, name)}
         return {"calls": {"deny": sorted(DENIED_CALLS - own)}} if own and self._policy == "notebook" else {}
-
-    def _may_write(self, path: str) -> bool:
-        try:
-            chk_dest(path, self.ok_dests)
-        except PermissionError:
-            return False
-        return True
 
     def _export(self, result: Result, names: _Names, values: _Values, desk: Desk) -> Dict[str, Any]:
         returned, exported = result.returned, {}
@@ -396,23 +385,6 @@ class RunPython:
             except ValueError as error:  # the exception of the run comes first
                 warnings.warn(f"the variables of the run did not come back: {error}", stacklevel=4)
 
-    def _place_files(self, result: Result) -> None:
-        """Move files from a session's current directory to the caller's. The session does not see what is there: only what
-        it has made itself is replaced."""
-        for file in result.files:
-            if file.path.startswith("values/") or file.escaped:
-                continue
-            target = Path(os.path.realpath(Path.cwd() / Path(file.path).parent), Path(file.path).name)
-            chk_dest(target, self.ok_dests)
-            if _mark_of(target) != self._placed.get(target):
-                raise FileExistsError(f"{target} was there already, and code in a session does not see it: what the code wrote is not kept")
-            folder = changes.open_root(str(target.parent), make=True)  # no link that another user puts there now is followed
-            try:
-                workdir.move_file(file.location, folder, os.fsencode(target.name))
-            finally:
-                os.close(folder)
-            self._placed[target] = _mark_of(target)
-
 
 def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
     """The directories that were given as ok_dests. TypeError: they are none."""
@@ -423,15 +395,6 @@ def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
         return (os.fspath(dests),) if one else tuple(os.fspath(dest) for dest in dests)
     except TypeError:
         raise TypeError(f"ok_dests: expected a list of directories, or None, got {dests!r:.100}") from None
-
-
-def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:
-    """What shows that a file is still the same one; None if there is none."""
-    try:
-        state = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _wanted(names: _Names, values: _Values) -> List[str]:
