@@ -45,7 +45,7 @@ from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
-from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, stays_with_caller
+from .standins import METHODS, PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, names_of_paths, stays_with_caller
 from .writers import allow_pandas
 
 __all__ = [
@@ -244,6 +244,7 @@ class RunPython:
         self._desk = Desk(self._namespace, self.ok_dests)  # of the session
         self._placed: Dict[Path, Any] = {}  # files that the session has made, and what they are known by
         self._live: Optional[Live] = None
+        self._had_methods = False  # the session has methods of the caller's paths
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
             self._live = Live(self._desk, given)
@@ -261,6 +262,10 @@ class RunPython:
         desk.begin(state)
         values = _Values(self._namespace(), names.used, desk)
         values.plan.update((f"import {name}", desk.module_of(module)) for name, module in opened.items())
+        methods = names_of_paths()
+        if self._had_methods or any(name in code for name in methods):
+            values.plan[METHODS] = desk.methods_of_paths()
+            self._had_methods = self._live is not None
         if self._live is not None:
             return await self._run_live(self._live, code, names, values, state)
         with Dests(self.ok_dests) as dests:
