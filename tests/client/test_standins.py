@@ -383,6 +383,27 @@ def test_what_allowed_calls_return(ask):
             ask(f"find().{name}", g)
 
 
+def test_asynchronous_generators_of_the_callers(ask):
+    """S3.5: code iterates over what an allowed call returns as over its own; the steps run in the caller's event loop."""
+    loops = []
+
+    async def ticks(count):
+        for n in range(count):
+            await asyncio.sleep(0)
+            loops.append(asyncio.get_running_loop())
+            yield n
+        if count > 3:
+            raise ValueError("too many")
+    allow(ticks)
+    g = {"ticks": ticks}
+    assert ask("found = []\nasync for n in ticks(3):\n    found.append(n)\n[found, [n async for n in ticks(2)]]", g) == [[0, 1, 2], [0, 1]]
+    with pytest.raises(ValueError, match="too many"):
+        ask("[n async for n in ticks(4)]", g)
+    with pytest.raises(TypeError, match="not an iterator of an allowed call"):
+        ask("[n async for n in other]", {"other": Shop()})
+    assert len(loops) == 9
+
+
 def test_texts_are_names_too(ask):
     def greet(name): return f"Hello, {name}!"
     allow("greet", "numpy.array", "Shop.price")

@@ -137,6 +137,12 @@ class Standin(metaclass=Meta):
         while found := ask("next", object.__getattribute__(iterator, "_hotcell_reference")):
             yield from found
 
+    async def __aiter__(self):
+        reference = object.__getattribute__(self, "_hotcell_reference")
+        while found := await ask_later("next", reference):
+            for each in found:
+                yield each
+
     def __repr__(self):
         return f"<{type(self).__name__} of the caller's>"
 
@@ -284,7 +290,8 @@ def put_methods(content):
 
 makers = {"function": function, "object": instance, "class": class_of, "cell": of_cell,
           "module": lambda content: Module(content["name"], content["to"]),
-          "builtin": lambda content: getattr(builtins, content["name"]), "own": lambda content: CONSENT, "methods": put_methods}
+          "builtin": lambda content: getattr(builtins, content["name"]), "own": lambda content: CONSENT, "methods": put_methods,
+          "same": lambda content: names[content["name"]]}
 
 
 def made(content):

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PosixPath, PurePath
 from types import ModuleType, SimpleNamespace
-from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
@@ -202,7 +202,7 @@ class Desk:
         """The answer to a message of the cell, or for a coroutine of the caller's, an awaitable of it."""
         try:
             value = self._serve(what, to, name, args, kwargs)
-            return self._later(value) if what == "call" and inspect.isawaitable(value) else self._answered(value)
+            return self._later(value) if what in ("call", "next") and inspect.isawaitable(value) else self._answered(value)
         except Exception as error:
             return raised(error)
 
@@ -367,7 +367,9 @@ class Desk:
         setattr(target, name, value)
 
     def _next(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
-        """The next items of an iterator that an allowed call has returned; none at its end."""
+        """The next items of an iterator that an allowed call has returned; none at its end. Of an asynchronous one, an awaitable of them."""
+        if lent.given and inspect.isasyncgen(lent.value):
+            return _next_of_later(lent.value)
         if not lent.given or not isinstance(lent.value, abc.Iterator):
             raise TypeError(f"{type(lent.value).__name__!r} object is not an iterator of an allowed call")
         return list(islice(lent.value, 1 if inspect.isgenerator(lent.value) else MOST_ITEMS))
@@ -383,6 +385,12 @@ class Desk:
         if name not in explicit_names(type(lent.value)):
             raise PermissionError(f"{name} is not allowed")
         return AllowChecked(getattr(lent.value, name), self._ok_dests, lent.value, name)
+
+
+async def _next_of_later(several: AsyncIterator[Any]) -> List[Any]:
+    async for each in several:
+        return [each]
+    return []
 
 
 _NONE: Any = object()  # stands for an attribute that is not there
