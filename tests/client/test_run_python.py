@@ -42,6 +42,18 @@ def test_hints_are_in_the_words_of_the_caller(session):
     assert '"limits": {"memory": ...} in a policy' in caught.value.__notes__[0]
 
 
+@pytest.mark.parametrize("session", [False, True])
+@pytest.mark.parametrize("code", ["", " \n\t", "# a comment", "x = 1;"])
+def test_code_without_an_expression_has_no_value(code, session):
+    """S3.4: also without a statement."""
+    assert run(code, session=session) is None
+
+
+def test_code_with_a_null_byte_is_a_syntax_error():
+    with pytest.raises(SyntaxError, match="null bytes"):
+        run("x\0 = 1")
+
+
 def test_values_of_the_namespace_go_in():
     g = {"n": 3, "items": [1, {"a": None}], "m": math, "unused": object()}
     assert run("[n, items, m.floor(2.5), 'un' + 'used' in globals()]", g) == [3, [1, {"a": None}], 2, False]

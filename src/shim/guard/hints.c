@@ -27,6 +27,10 @@ static const char read_only_dir[] =
     "changed "
     "(or rw, where the policy's dirs.rw lets it), or write results below /output.";
 static const char write_output[] = "Write results below /output.";
+/* The hints for policies that let programs write to neither. */
+static const char write_elsewhere[] =
+    "Write only into directories that may be changed ({dir}); results can be the program's value.";
+static const char memory_database[] = "Use the database \":memory:\", without extensions.";
 static const char database[] = "Use a database below /output or /tmp, or \":memory:\", without extensions.";
 static const char output_database[] = "Use a database below /output, or \":memory:\", without extensions.";
 static const char literal[] = "Use ast.literal_eval or json.loads for data, and plain code for the rest.";
@@ -221,17 +225,20 @@ static bool fits(const char *pattern, const char *name)
     return open_ended ? strncmp(name, pattern, len - 1) == 0 : strcmp(name, pattern) == 0;
 }
 
-/* The same hint without /tmp, if the policy does not let the program write there. */
+/* The same hint without /tmp and /output, if the policy does not let the program write there. */
 static const char *without_closed_zones(const char *text)
 {
-    static const char *const without_tmp[][2] = {
-        {no_files_of_others, no_files_but_output}, {write_below, write_output}, {database, output_database}};
+    static const char *const without[][3] = {/* the hint, without /tmp, without both */
+                                             {no_files_of_others, no_files_but_output, write_elsewhere},
+                                             {write_below, write_output, write_elsewhere},
+                                             {database, output_database, memory_database}};
     const struct hc_names *write = &hc_guard.files.write;
     if (!write->given || hc_names_has(write, "/tmp"))
         return text;
-    for (size_t i = 0; i < sizeof without_tmp / sizeof *without_tmp; i++)
-        if (text == without_tmp[i][0])
-            return without_tmp[i][1];
+    int which = hc_names_has(write, "/output") ? 1 : 2;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (text == without[i][0])
+            return without[i][which];
     return text;
 }
 
@@ -278,5 +285,5 @@ const char *hc_hint_for_file(const char *path, int writing)
 {
     if (writing && hc_zones_have(&hc_guard.files.read_only, path))
         return hc_words_fill(read_only_dir);
-    return without_closed_zones(writing ? write_below : no_files_of_others);
+    return hc_words_fill(without_closed_zones(writing ? write_below : no_files_of_others));
 }

@@ -295,6 +295,10 @@ class RunPython:
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
+        if not code.strip():
+            return None
+        if "\0" in code:
+            raise SyntaxError("source code string cannot contain null bytes")
         begin_run(data, self._pre_deny, _origin())
         names, state = _Names(code), registry_state()
         opened = await self._open_imports(names)
@@ -436,11 +440,14 @@ class RunPython:
 
     def _export_of_failed(self, result: Result, names: _Names, values: _Values, desk: Desk) -> None:
         """Deliver what was assigned before an exception or a limit ended the run."""
-        if result.rejection is None:
-            try:
-                self._export(result, names, values, desk)
-            except ValueError as error:  # the exception of the run comes first
-                warnings.warn(f"the variables of the run did not come back: {error}", stacklevel=4)
+        if result.rejection is not None:
+            return
+        try:
+            self._export(result, names, values, desk)
+            if self._live is not None:
+                self._place_files(result)
+        except (ValueError, OSError) as error:  # the exception of the run comes first
+            warnings.warn(f"not all that the run left came back: {error}", stacklevel=4)
 
     def _place_files(self, result: Result) -> None:
         """Move files from a session's current directory to the caller's. The session does not see what is there: only what
