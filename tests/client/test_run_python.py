@@ -61,9 +61,14 @@ def test_a_refusal_says_what_to_do(session, code, hint):
 
 
 @pytest.mark.parametrize("session", [False, True])
-@pytest.mark.parametrize("code", ["", " \n\t\n", "\ufeff", "# nothing"])
+@pytest.mark.parametrize("code", ["", " \n\t\n", "\ufeff", "# nothing", "x = 1;"])
 def test_a_text_without_code_is_a_program(session, code):
     assert run(code, session=session) is None
+
+
+def test_code_with_a_null_byte_is_a_syntax_error():
+    with pytest.raises(SyntaxError, match="null bytes"):
+        run("x\0 = 1")
 
 
 def test_values_of_the_namespace_go_in():
@@ -366,6 +371,49 @@ def test_a_cell_chooses_among_harmless_exceptions_alone(monkeypatch):
 
 
 # ---- what comes back ----
+
+TARGETS = """
+for i, j, k in [(1, 2, 3)]: pass
+for a, (b, [c, *d]) in [(4, (5, [6, 7]))]: pass
+match [1, {'k': 5}, (6, 7)]:
+    case [m1, {'k': m2, **rest}, (m3, *m4)] if m1 in (1, 2): e = 8
+import contextlib
+with contextlib.nullcontext((9, 10)) as (f, g), contextlib.nullcontext(11) as h: pass
+(n := 12)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="no match statement")
+def test_every_form_of_an_assignment_comes_back():
+    """S3.15: names are found in the text before it runs."""
+    g = {}
+    run(TARGETS, g)
+    assert g == {"i": 1, "j": 2, "k": 3, "a": 4, "b": 5, "c": 6, "d": [7], "m1": 1, "m2": 5, "rest": {}, "m3": 6, "m4": [7], "e": 8, "f": 9, "g": 10,
+                 "h": 11, "n": 12}
+
+
+def test_more_names_than_a_run_gives_back_are_warned_of():
+    """S3.15: a job returns 64 variables."""
+    g = {}
+    with pytest.warns(UserWarning, match="v63, v64, v65, v66, v67, ... did not come back: a run gives back 64 names, and the code has 7 more"):
+        run("\n".join(f"v{n} = {n}" for n in range(70)) + "\nlast_ = 1", g)
+    assert len(g) == 64 and g["last_"] == 1
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_one_value_with_several_names_stays_one(session):
+    """S3.10: what is changed in place under one name is seen under the other."""
+    several, other = [1], {"a": 1}
+    g = {"one": several, "two": several, "three": several, "left": other, "right": other, "apart": [1]}
+    before = dict(g)
+    with contextlib.closing(RunPython(g=g, tree="base", session=session)) as runner:
+        assert asyncio.run(runner("one.append(2)\ntwo.append(3)\nleft['b'] = 2\n[one is two, one is apart, right, apart]")) == \
+            [True, False, {"a": 1, "b": 2}, [1]]
+        assert asyncio.run(runner("three.append(4)\n[one, two, three]")) == [[1, 2, 3, 4]] * 3
+        asyncio.run(runner("one = 5\ntwo.append(6)"))
+    assert several == [1, 2, 3, 4, 6] and g == {**before, "one": 5} and other == {"a": 1, "b": 2}
+    assert all(g[name] is before[name] for name in before if name != "one")
+
 
 @pytest.mark.parametrize("session", [False, True])
 def test_large_values_come_back_as_themselves(session):

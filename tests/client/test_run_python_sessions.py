@@ -1,6 +1,7 @@
 """RunPython in a session: what stays, what a killed run costs, whose loop tools run in, who is asked before a denial."""
 
 import asyncio
+import contextlib
 import gc
 import json
 import os
@@ -65,6 +66,18 @@ def test_what_an_error_left_is_the_callers_as_far_as_it_can_be_sent(runner, g):
     assert ask(runner, "[n, f()]") == [2, 5] and g["n"] == 2
     g["n"] = 7
     assert ask(runner, "n") == 7
+
+
+def test_files_that_were_written_before_an_exception_come_out(g, tmp_path):
+    """S3.19: as they do from a cell of one run."""
+    with contextlib.closing(RunPython(g=g, session=True, tree="base", ok_dests=["."])) as runner:
+        with pytest.raises(ZeroDivisionError):
+            ask(runner, "open('first', 'w').write('x')\n1/0")
+        assert (tmp_path / "first").read_text() == "x"
+        (tmp_path / "theirs").write_text("of the caller's")
+        with pytest.raises(ZeroDivisionError), pytest.warns(UserWarning, match="not all that the run left came back: .*theirs was there already"):
+            ask(runner, "n = 5\nopen('theirs', 'w').write('x')\n1/0")
+        assert (tmp_path / "theirs").read_text() == "of the caller's" and g["n"] == 5
 
 
 def test_tools_of_this_moment(runner, g):

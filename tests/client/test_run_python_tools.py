@@ -129,6 +129,39 @@ def test_registration():
         allow({math: [3]})
 
 
+class Kept:
+    """Has attributes that no class says it has."""
+
+    declared: int
+
+    def __init__(self, **others):
+        self.log = others
+
+    @property
+    def counted(self):
+        raise AssertionError("ran")
+
+
+@pytest.mark.parametrize(("entry", "close"), [
+    ({Path: ["exsits"]}, "'exists' is perhaps meant"), ({Path: ["exists", ("unlnk", PathWritePolicy())]}, "'unlink'"), ({os: "getpidd"}, "'getpid'"),
+    ({"os.path": ["joinn"]}, "os.path has no attribute 'joinn': 'join'"), ("pathlib.Path.exsits", "'exists'"), ("os.zzz", "os has no attribute 'zzz'$"),
+    ({Kept: ["logs"]}, "Kept has no attribute 'logs'"), ({Kept(): ["others_"]}, "Kept has no attribute 'others_'"),
+])
+def test_a_name_that_an_owner_does_not_have_is_refused_at_once(entry, close):
+    """S3.16: nothing of that call of allow() is registered."""
+    with pytest.raises(AttributeError, match=close):
+        allow(print, {math: ["floor"]}, entry)
+    assert not registry.__pytools__ and not registry.__llmtools__
+
+
+def test_names_that_may_be_there_are_taken():
+    """S3.16: attributes that objects get when they are made, and owners that are not known yet."""
+    one = Kept()
+    one.extra = 1
+    allow({Kept: ["log", "declared", "counted"], one: ["extra", "counted", "log"], types.SimpleNamespace: ["any"], "Shop": ["price"], "no_such.module": ["f"],
+           "numpy.*": ["any"], sys.modules[__name__]: ["defined_later"]}, "greet", "no_such.module.f")
+
+
 def test_policies_are_asked_before_the_call(tmp_path):
     calls = []
 

@@ -252,6 +252,8 @@ def test_modules_of_the_caller(ask, module):
         ask("shop_tools.RATE", g)
     with pytest.raises(PermissionError, match="double is not allowed"):
         ask("shop_tools.double(2)", g)
+    with pytest.raises(PermissionError, match="may not be changed in place"):
+        ask("shop_tools.RATE = 5", g)
     allow({module: ["double", "RATE"], module.Own: ["n", "__init__"]})
     assert ask("[shop_tools.double(2), shop_tools.RATE, tools.double('x'), shop_tools.Own().n()]", g) == [4, 3, "xx", 1]
     for code in ("shop_tools.wipe()", "shop_tools.__builtins__", "shop_tools._private"):
@@ -280,6 +282,74 @@ def test_functions_of_libraries_that_reach_out_are_the_callers(ask, tmp_path):
         with pytest.raises(PermissionError, match=why):
             ask(f"Path({str(tmp_path / name)!r}).write_text('bad')", g, ok_dests=[place])
     assert [path.name for path in tmp_path.rglob("*.*")] == ["x.csv"]
+
+
+PATHS = """
+import asyncio, pathlib
+from pathlib import Path as P
+found = [p.exists(), p.read_text(), P({place!r}).exists(), pathlib.Path({place!r}).exists(), (P({folder!r}) / 'f.txt').exists(), P.exists(p),
+         several[0].exists(), await asyncio.to_thread(p.exists), getattr(p, 'exists')(), list(map(P.exists, several)), P.cwd(),
+         [q.name for q in p.parent.iterdir()], p.stat().st_size, isinstance(p, P), type(p) is type(P()), p.with_suffix('.csv').name]
+found
+"""
+
+
+def test_methods_of_paths_that_are_allowed_are_the_callers(ask, tmp_path):
+    """S3.16: for every path that code has, however it came by it; what libraries in the cell do with paths stays there."""
+    p = tmp_path / "f.txt"
+    p.write_text("of the caller's")
+    g = {"p": p, "several": [p]}
+    code = PATHS.format(place=str(p), folder=str(tmp_path))
+    assert ask("p.exists()", g) is False  # the cell does not see it
+    allow({Path: ["exists", "read_text", "iterdir", "cwd", "stat"]})
+    assert ask(code, g) == [True, "of the caller's", True, True, True, True, True, True, True, [True], Path.cwd(), ["f.txt"], 15, True, True, "f.csv"]
+    assert ask("p.exists()", {"p": Path("f.txt")}) is True  # from the caller's directory
+    assert ask("import shutil, os\n[os.path.exists(p), shutil.which(p), p.is_file()]", {"p": p}) == [False, None, False]
+    with pytest.raises(FileNotFoundError):
+        ask("p.read_bytes()", g)
+    registry.__pytools__.clear()
+    assert ask("p.exists()", g) is False
+
+
+def test_writing_methods_of_paths_ask_their_policies(ask, tmp_path):
+    """S3.16, S3.18: with a policy on ok_dests the file is written there, and nowhere else."""
+    own = tmp_path / "own"
+    own.mkdir()
+    allow({Path: [("write_text", notebook.PathWritePolicy()), "read_text"]})
+    g = {"inside": own / "x.txt", "outside": tmp_path / "y.txt"}
+    assert ask("inside.write_text('hello')\ninside.read_text()", g, ok_dests=[str(own)]) == "hello"
+    assert (own / "x.txt").read_text() == "hello"
+    with pytest.raises(PermissionError, match="not allowed; permitted"):
+        ask("outside.write_text('hello')", g, ok_dests=[str(own)])
+    assert not (tmp_path / "y.txt").exists()
+
+
+def test_data_of_a_class_that_is_allowed_can_be_read(ask):
+    """S3.16: plain data alone; a class of which only methods were allowed shows none."""
+    class Rates:
+        LIMIT, NAMES, NOTHING, _hidden, call = 3, ["a"], None, 5, print
+        Inner = type("Inner", (), {})
+
+        def method(self): raise AssertionError("ran")
+
+        @property
+        def counted(self): raise AssertionError("ran")
+
+        @staticmethod
+        def static(): raise AssertionError("ran")
+    g = {"Rates": Rates}
+    allow({Rates: ["method"]})
+    with pytest.raises(PermissionError, match="LIMIT is not allowed"):
+        ask("Rates.LIMIT", g)
+    registry.__pytools__.clear()
+    allow(Rates)
+    assert ask("[Rates.LIMIT, Rates.NAMES, Rates.NOTHING, Rates().LIMIT]", g) == [3, ["a"], None, 3]
+    for name in ("method", "counted", "static()", "Inner", "call", "missing", "_hidden"):
+        with pytest.raises(PermissionError, match="not allowed"):
+            ask(f"Rates.{name}", g)
+    with pytest.raises(PermissionError, match="may not be changed in place"):
+        ask("Rates.LIMIT = 4", g)
+    assert Rates.LIMIT == 3
 
 
 def test_names_that_a_cell_uses_itself_are_the_callers(ask):
@@ -311,6 +381,27 @@ def test_what_allowed_calls_return(ask):
     for name in ("inner", "more", "method", "missing"):
         with pytest.raises(PermissionError, match=f"{name} is not allowed"):
             ask(f"find().{name}", g)
+
+
+def test_asynchronous_generators_of_the_callers(ask):
+    """S3.5: code iterates over what an allowed call returns as over its own; the steps run in the caller's event loop."""
+    loops = []
+
+    async def ticks(count):
+        for n in range(count):
+            await asyncio.sleep(0)
+            loops.append(asyncio.get_running_loop())
+            yield n
+        if count > 3:
+            raise ValueError("too many")
+    allow(ticks)
+    g = {"ticks": ticks}
+    assert ask("found = []\nasync for n in ticks(3):\n    found.append(n)\n[found, [n async for n in ticks(2)]]", g) == [[0, 1, 2], [0, 1]]
+    with pytest.raises(ValueError, match="too many"):
+        ask("[n async for n in ticks(4)]", g)
+    with pytest.raises(TypeError, match="not an iterator of an allowed call"):
+        ask("[n async for n in other]", {"other": Shop()})
+    assert len(loops) == 9
 
 
 def test_texts_are_names_too(ask):

@@ -888,6 +888,7 @@ def test_guarded_writes_say_what_to_do_instead(base_tree):
 @pytest.mark.parametrize("write, hint", [
     (["/output", "/tmp"], "Write results below /output or /tmp."),
     (["/output"], "Write results below /output."),
+    ([], "Write only into directories that may be changed (--dir); results can be the program's value."),
 ])
 def test_hints_do_not_send_a_program_where_it_may_not_write(base_tree, write, hint):
     result = run("try: open('/usr/x', 'w')\nexcept PermissionError: pass", {"files": {"write": write}})

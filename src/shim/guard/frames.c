@@ -106,6 +106,14 @@ bool hc_caller_is_module(const char *module)
     return f && is_module(f, module);
 }
 
+bool hc_called_by_guest(void)
+{
+    const hc_frame *f = innermost();
+    f = f ? caller_of(f) : NULL;
+    enum hc_party party = f ? hc_party_of_file(hc_frame_code(f)->co_filename) : HC_PARTY_HARNESS;
+    return party == HC_PARTY_GUEST || party == HC_PARTY_NONE;
+}
+
 /* An instruction as it was compiled, without the changes that the interpreter makes at run time. */
 struct instruction {
     int op, arg; /* -1: there is no frame */

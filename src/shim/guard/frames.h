@@ -32,6 +32,9 @@ enum hc_party hc_party_of_file(PyObject *filename);
  * whose frames are skipped; NULL-terminated, or NULL for none. */
 bool hc_caller_is_guest(const char *const *through);
 
+/* Was the code of the innermost frame called by code of the program, or without a file? */
+bool hc_called_by_guest(void);
+
 /* Is the innermost frame one of `module` of the standard library? */
 bool hc_caller_is_module(const char *module);
 

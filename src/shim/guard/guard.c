@@ -3,6 +3,7 @@
 #include "shim/guard/audit.h"
 #include "shim/guard/builtins.h"
 #include "shim/guard/denial.h"
+#include "shim/guard/frames.h"
 #include "shim/guard/imports.h"
 #include "shim/guard/modules.h"
 #include "shim/guard/origin.h"
@@ -33,9 +34,18 @@ static PyObject *may_import(PyObject *self, PyObject *name)
     return PyBool_FromLong(dotted && !hc_guard_import_refusal(dotted, false));
 }
 
+/* called_by_program(): does the program, and no library, call the code that asks? For a policy's own code. */
+static PyObject *called_by_program(PyObject *self, PyObject *none)
+{
+    (void)self, (void)none;
+    return PyBool_FromLong(hc_called_by_guest());
+}
+
 int hc_guard_install(PyObject *space)
 {
-    static PyMethodDef functions[] = {{"may_import", may_import, METH_O, NULL}, {0}};
+    static PyMethodDef functions[] = {{"may_import", may_import, METH_O, NULL},
+                                      {"called_by_program", called_by_program, METH_NOARGS, NULL},
+                                      {0}};
     if (hc_frozen_add(functions) < 0)
         return -1;
     if (!hc_guard.on)

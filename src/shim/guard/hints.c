@@ -27,6 +27,10 @@ static const char read_only_dir[] =
     "changed "
     "(or rw, where the policy's dirs.rw lets it), or write results below /output.";
 static const char write_output[] = "Write results below /output.";
+/* The hints for policies that let programs write to neither. */
+static const char write_dirs[] =
+    "Write only into directories that may be changed ({dir}); results can be the program's value.";
+static const char memory_database[] = "Use the database \":memory:\", without extensions.";
 static const char database[] = "Use a database below /output or /tmp, or \":memory:\", without extensions.";
 static const char output_database[] = "Use a database below /output, or \":memory:\", without extensions.";
 /* The hints for interfaces that have the program's files elsewhere. */
@@ -225,23 +229,29 @@ static bool fits(const char *pattern, const char *name)
     return open_ended ? strncmp(name, pattern, len - 1) == 0 : strcmp(name, pattern) == 0;
 }
 
-/* A hint on places of files: as it is, without /tmp, and for interfaces that have the files elsewhere. */
+/* A hint on places of files: as it is, without /tmp, without /tmp and /output, and for interfaces that have the
+ * files elsewhere. */
 static const struct places {
-    const char *usual, *without_tmp, *elsewhere;
+    const char *usual, *without_tmp, *without_both, *elsewhere;
 } places[] = {
-    {no_files_of_others, no_files_but_output, files_elsewhere},
-    {write_below, write_output, write_elsewhere},
-    {database, output_database, database_elsewhere},
+    {no_files_of_others, no_files_but_output, write_dirs, files_elsewhere},
+    {write_below, write_output, write_dirs, write_elsewhere},
+    {database, output_database, memory_database, database_elsewhere},
 };
 
 /* The same hint with the places where this policy and this interface have files. */
 static const char *with_places(const char *text)
 {
     const struct hc_names *write = &hc_guard.files.write;
-    bool elsewhere = hc_words_interface()->files, tmp = !write->given || hc_names_has(write, "/tmp");
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (text == places[i].usual)
-            return elsewhere ? places[i].elsewhere : tmp ? text : places[i].without_tmp;
+    const bool tmp = !write->given || hc_names_has(write, "/tmp");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const struct places *p = &places[i];
+        if (text != p->usual)
+            continue;
+        if (hc_words_interface()->files)
+            return p->elsewhere;
+        return tmp ? text : hc_names_has(write, "/output") ? p->without_tmp : p->without_both;
+    }
     return text;
 }
 

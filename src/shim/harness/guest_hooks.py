@@ -61,6 +61,11 @@ class Helpers:
         self.output = OUTPUT
         self.shown = drawing_state.shown
 
+    @property
+    def called_by_program(self):
+        """A function that tells whether the program, and no library, calls the function that calls it; there once the program runs."""
+        return called_by_program
+
     @staticmethod
     def to_letter(value, room, other):
         """As to_letter of values.py."""

@@ -6,6 +6,7 @@ The registry and every check live in the caller's process; nothing in a cell can
 from __future__ import annotations
 
 import contextlib
+import difflib
 import functools
 import inspect
 import os
@@ -357,15 +358,14 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
     Lambdas, functions made inside others and objects that can be called are allowed as they are, one by one: another
     with the same name is not. `...` of a module is all of them, too.
     A text is "module.function", "module.Class.method", or the name of a function in the caller's namespace.
+    AttributeError, and nothing is allowed: an owner has no such name.
     """
+    for owner, name in [entry for item in c for entry in _entries_of(item)]:
+        _check_name(owner, name[0] if isinstance(name, tuple) and name else name)
     for item in c:
-        if isinstance(item, Mapping):
-            for owner, names in item.items():
-                # A text is one name, and not its letters: those would be other names of the owner.
-                for name in [names] if isinstance(names, str) or names is ... else names:
-                    register(owner, name, allow_policy)
-        elif isinstance(item, str):
-            register(item.rpartition(".")[0], item.rpartition(".")[2], allow_policy)
+        if isinstance(item, (Mapping, str)):
+            for owner, name in _entries_of(item):
+                register(owner, name, allow_policy)
         elif callable(item):
             owner = _owner(item) if _has_place(item) else _Instance(item)
             register(owner, getattr(item, "__name__", type(item).__name__), allow_policy)
@@ -373,6 +373,63 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
         else:
             raise TypeError(f"{item!r}: expected a callable or a dict of owners and names")
     return c[0] if len(c) == 1 and callable(c[0]) else None
+
+
+def _entries_of(item: Any) -> List[Tuple[Any, Any]]:
+    """(owner, name) of each entry of a text, or of a dict of owners and names."""
+    if isinstance(item, str):
+        return [(item.rpartition(".")[0], item.rpartition(".")[2])]
+    if not isinstance(item, Mapping):
+        return []
+    # A text is one name, and not its letters: those would be other names of the owner.
+    return [(owner, name) for owner, names in item.items() for name in ([names] if isinstance(names, str) or names is ... else list(names))]
+
+
+def _check_name(owner: Any, name: Any) -> None:
+    """AttributeError if an owner has no such name, as far as that can be known; of a module of the caller's, if it has a similar one."""
+    known = _loaded(owner) if isinstance(owner, str) else owner
+    if known is None or not isinstance(name, str):
+        return
+    if isinstance(known, ModuleType):
+        there = hasattr(known, name)
+    else:  # no code of the class runs, such as that of a property
+        kind = known if isinstance(known, type) else type(known)
+        there = inspect.getattr_static(known, name, _check_name) is not _check_name or _sets(kind, name) or issubclass(kind, SimpleNamespace)
+    if there:
+        return
+    close = difflib.get_close_matches(name, dir(known), 1)
+    if not close and isinstance(known, ModuleType) and known.__name__.partition(".")[0] not in getattr(sys, "stdlib_module_names", ()):
+        return  # a module of the caller's may get the name yet
+    meant = f": {close[0]!r} is perhaps meant" if close else ""
+    objects = "; what single objects have is allowed by allow({object: [name]})" if isinstance(known, type) else ""
+    raise AttributeError(f"allow: {_shown(_key(owner))} has no attribute {name!r}{meant}{objects}")
+
+
+def _loaded(path: str) -> Any:
+    """The module or class of this name; None if it cannot be told without an import."""
+    parts = path.split(".")
+    for count in range(len(parts), 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:count]))
+        for part in parts[count:] if found is not None else ():
+            found = getattr(found, part, None)
+        if isinstance(found, (ModuleType, type)):
+            return found
+    return None
+
+
+def _sets(kind: type, name: str) -> bool:
+    """Whether the objects of a class may have the attribute: one is declared, or methods set it, or set attributes of any name."""
+    for base in kind.__mro__:
+        own = vars(base)
+        declared = (*own.get("__annotations__", ()), *own.get("__slots__", ()))
+        if name in declared or "__getattr__" in own or "__getattribute__" in own and base is not object:
+            return True
+        functions = [getattr(each, "fget", getattr(each, "__func__", each)) for each in own.values()]
+        codes = [getattr(inspect.unwrap(each), "__code__", None) for each in functions if inspect.isfunction(each)]
+        used = {each for code in codes if code is not None for each in code.co_names}
+        if used & {name, "setattr", "__setattr__", "__dict__", "vars"}:
+            return True
+    return False
 
 
 def register(owner: Any, name: Any, policy: Optional[AllowPolicy]) -> None:

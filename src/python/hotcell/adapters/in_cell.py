@@ -12,10 +12,12 @@ import types
 ROOM = 1 << 24  # bytes of the arguments of one call; the tool has its own limit
 MOST_TOLD = 4000  # characters that doc() tells of a thing
 LOOKED_FOR = ("to_plotly_json",)  # what the harness asks the class of each value for
+METHODS = "methods of paths"  # in the place of a name in a plan
 CONSENT = object()  # the answer to a call of which the caller wants the cell to make it
 references = {}  # stand-in of a function or class -> its reference
 functions = {}   # number of a function that was lent -> its stand-in
 classes = {}     # key of a caller's class -> its stand-in
+methods = {}     # name of a method of pathlib.Path that the program has the caller's of -> reference of the caller's class
 asked = hotcell = names = None  # set by begin()
 
 
@@ -90,6 +92,12 @@ class Meta(type):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         return ask("get", references[cls], name)
 
+    def __setattr__(cls, name, value):
+        if cls in references:
+            ask("set", references[cls], name, [value])
+        else:  # the program's own, which inherits
+            type.__setattr__(cls, name, value)
+
     def __repr__(cls):
         return f"<class {cls.__name__!r} of the caller's>"
 
@@ -130,6 +138,12 @@ class Standin(metaclass=Meta):
         while found := ask("next", object.__getattribute__(iterator, "_hotcell_reference")):
             yield from found
 
+    async def __aiter__(self):
+        reference = object.__getattribute__(self, "_hotcell_reference")
+        while found := await ask_later("next", reference):
+            for each in found:
+                yield each
+
     def __repr__(self):
         return f"<{type(self).__name__} of the caller's>"
 
@@ -152,6 +166,12 @@ class Module(types.ModuleType):
         if name.startswith("_"):
             raise AttributeError(f"module {own['__name__']!r} has no attribute {name!r}")
         return ask("get", own["_hotcell_reference"], name)
+
+    def __setattr__(self, name, value):
+        if isinstance(value, types.ModuleType):  # importing a submodule does that
+            vars(self)[name] = value
+        else:
+            ask("set", vars(self)["_hotcell_reference"], name, [value])
 
 
 def function(content):
@@ -279,27 +299,47 @@ def of_cell(content):
             found = getattr(found, part)
     except (ImportError, AttributeError):
         return made(content["else"]) if "else" in content else None
-    if not content.get("names"):
-        return found
-    if isinstance(found, types.ModuleType):
-        return Module(content["module"], content["to"], found, content["names"])
-    return with_methods(found, content)
+    names_of_caller = content.get("names")
+    return Module(content["module"], content["to"], found, names_of_caller) if names_of_caller else found
 
 
-def with_methods(kind, content):
-    """The class of paths, some of whose methods the caller has."""
-    def method(name):
-        def call(self, *args, **kwargs):
-            found = ask("of", content["to"], name, (self, *args), kwargs)
-            return getattr(concrete, name)(self, *args, **kwargs) if found is CONSENT else found
+class Method:
+    """A method of pathlib.Path that the caller has allowed: the program gets the caller's, and libraries of the cell have their own."""
+
+    def __init__(self, name, own):
+        self.name, self.own = name, own
+
+    def __get__(self, instance, owner=None):
+        own = self.own.__get__(instance, owner)
+        if self.name not in methods or not hotcell.called_by_program():
+            return own
+        of_class = isinstance(self.own, (classmethod, staticmethod))
+        given = () if instance is None or of_class else (instance,)
+
+        def call(*args, **kwargs):
+            what, name = ("call" if of_class else "of"), self.name
+            found = ask(what, methods[name], name, (*given, *args), kwargs)
+            return own(*args, **kwargs) if found is CONSENT else found
+        call.__name__, call.__qualname__, call.__doc__ = self.name, f"Path.{self.name}", self.own.__doc__
         return call
-    concrete = type(kind())
-    return type(kind.__name__, (concrete,), {"__slots__": (), **{name: method(name) for name in content["names"]}})
+
+
+def put_methods(content):
+    """Have the program call the caller's methods of paths, those of `names` and no others."""
+    import pathlib
+    methods.clear()
+    for name in content["names"]:
+        own = next((vars(kind)[name] for kind in pathlib.Path.__mro__ if name in vars(kind)), None)
+        if isinstance(own, (types.FunctionType, classmethod, staticmethod)):
+            setattr(pathlib.Path, name, Method(name, own))
+        if isinstance(own, (types.FunctionType, classmethod, staticmethod, Method)):
+            methods[name] = content["to"]
 
 
 makers = {"function": function, "object": instance, "class": class_of, "cell": of_cell,
           "module": lambda content: Module(content["name"], content["to"]),
-          "builtin": lambda content: getattr(builtins, content["name"]), "own": lambda content: CONSENT}
+          "builtin": lambda content: getattr(builtins, content["name"]), "own": lambda content: CONSENT, "methods": put_methods,
+          "same": lambda content: names[content["name"]]}
 
 
 def made(content):
@@ -311,6 +351,8 @@ def setup(plan):
     """Bind the names of a plan. What the cell does not have at all is not bound."""
     for name, node in plan.items():
         value = hotcell.of_letter(node, made)
+        if name == METHODS:
+            continue
         if name.startswith("import "):
             put_module(name[len("import "):], value)
         elif value is not None or node is None:

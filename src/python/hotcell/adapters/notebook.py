@@ -24,7 +24,7 @@ import tokenize
 import traceback
 import unicodedata
 import warnings
-from collections import ChainMap
+from collections import ChainMap, Counter
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -46,7 +46,7 @@ from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live, Told
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
-from .standins import PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, stays_with_caller
+from .standins import METHODS, PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, names_of_paths, stays_with_caller
 from .writers import allow_pandas
 
 __all__ = [
@@ -136,6 +136,7 @@ class _Names:
     def _take(self, line: List[str]) -> None:
         last = max((i for i, text in enumerate(line) if text.endswith("=") and text not in ("==", "!=", "<=", ">=")),
                    default=-1)
+        targets = _targets(line)
         for i, text in enumerate(line):
             before = line[i - 1] if i else ""
             if not text.isidentifier() or keyword.iskeyword(text) or before == ".":
@@ -143,10 +144,34 @@ class _Names:
             text = _as_compiled(text)
             self.used.setdefault(text)
             after = line[i + 1] if i + 1 < len(line) else ""
-            if i < last or before in ("as", "for", "import") or after in (":=", "in"):
+            if i < last or before in ("as", "import") or after == ":=" or i in targets and after != "(":
                 self.assigned.add(text)
                 if after not in (".", "["):
                     self.bound.add(text)
+
+
+def _targets(line: List[str]) -> Set[int]:
+    """The places in a line where names stand that get a value without a sign for it: between `for` and `in`, in the brackets behind
+    `as`, and in the pattern of `case`."""
+    found: Set[int] = set()
+    for i, text in enumerate(line):
+        if text == "for":
+            found.update(range(i, _end(line, i, ("in",))))
+        elif text == "as" and line[i + 1:i + 2] and line[i + 1] in "([":
+            found.update(range(i, _end(line, i, (":", ","))))
+        elif text == "case" and i == 0 and line[1:2] not in (["="], [":"], ["."]):
+            found.update(range(i, _end(line, i, (":", "if"))))
+    return found
+
+
+def _end(line: List[str], start: int, ends: Sequence[str]) -> int:
+    """The place of the first of these signs that stands in no bracket."""
+    depth = 0
+    for i in range(start, len(line)):
+        depth += (line[i] in "([{") - (line[i] in ")]}")
+        if line[i] in ends and depth <= 0:
+            return i
+    return len(line)
 
 
 def _as_compiled(name: str) -> str:
@@ -164,20 +189,36 @@ class _Values:
         self.changing: Dict[str, Any] = {}  # the values in `plan` that code can change in place
         self.kept_back: Dict[str, str] = {}
         self._desk = desk
-        for name in names:
-            if name in g and name != "_" and not name.startswith("__"):
-                self._sort(name, g[name])
+        named = {name: g[name] for name in names if name in g and name != "_" and not name.startswith("__")}
+        count = Counter(id(value) for value in named.values() if isinstance(value, CHANGING))
+        self._several = {number for number, times in count.items() if times > 1}
+        self._first: Dict[int, str] = {}  # of values with several names: id -> the first one
+        for name, value in named.items():
+            self._sort(name, value)
         for name in TAKEN if self.plan else ():
             if name in self.vars:
                 self._plan(name, self.vars.pop(name))
 
     def _sort(self, name: str, value: Any) -> None:
-        if is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
+        if id(value) in self._several and not name.startswith("_"):
+            self._plan_again(name, value)
+        elif is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
             self.inputs[name] = value
         elif is_json(value) and len(name.encode()) <= MOST_NAME:
             self.vars[name] = value
         else:
             self._plan(name, value)
+
+    def _plan_again(self, name: str, value: Any) -> None:
+        """Have the code see what it changes under one name of a value under its other names."""
+        first = self._first.setdefault(id(value), name)
+        if first == name:
+            self._plan(name, value)
+        elif first in self.kept_back:
+            self.kept_back[name] = self.kept_back[first]
+        else:
+            self.plan[name] = {"$other": {"kind": "same", "name": first}}
+            self.changing[name] = value
 
     def _plan(self, name: str, value: Any) -> None:
         try:
@@ -242,6 +283,7 @@ class RunPython:
         self._banned = ["def", "class"] if ban_defs else []
         self._desk = Desk(self._namespace, self.ok_dests)  # of the session
         self._live: Optional[Live] = None
+        self._had_methods = False  # the session has methods of the caller's paths
         if session or session is None and config.session:
             given = {name: value for name, value in self._options.items() if value}
             self._live = Live(self._desk, given, self.ok_dests)
@@ -251,6 +293,8 @@ class RunPython:
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
+        if "\0" in code:
+            raise SyntaxError("source code string cannot contain null bytes")
         begin_run(data, self._pre_deny, _origin())
         with self._config.naming_place({**self._options, "policy": self._policy}):
             return await self._run(code)
@@ -264,6 +308,10 @@ class RunPython:
         desk.begin(state)
         values = _Values(self._namespace(), names.used, desk)
         values.plan.update((f"import {name}", desk.module_of(module)) for name, module in opened.items())
+        methods = names_of_paths()
+        if self._had_methods or any(name in code for name in methods):
+            values.plan[METHODS] = desk.methods_of_paths()
+            self._had_methods = self._live is not None
         if self._live is not None:
             return await self._run_live(self._live, code, names, values, state)
         with Dests(self.ok_dests) as dests:
@@ -375,15 +423,22 @@ class RunPython:
             exported[name] = value
             if name in names.bound or name not in given or not _change_in_place(self.g[name], value):
                 self.g[name] = value
+        late = _asked(names, values)[MAX_RETURNS:]
+        if late:
+            warnings.warn(f"{', '.join(late[:5])}{', ...' if len(late) > 5 else ''} did not come back: a run gives back {MAX_RETURNS} names, and the "
+                          f"code has {len(late)} more", stacklevel=3)
         return exported
 
     def _export_of_failed(self, result: Result, names: _Names, values: _Values, desk: Desk) -> None:
         """Deliver what was assigned before an exception or a limit ended the run."""
-        if result.rejection is None:
-            try:
-                self._export(result, names, values, desk)
-            except ValueError as error:  # the exception of the run comes first
-                warnings.warn(f"the variables of the run did not come back: {error}", stacklevel=4)
+        if result.rejection is not None:
+            return
+        try:
+            self._export(result, names, values, desk)
+            if self._live is not None:
+                self._place_files(result)
+        except (ValueError, OSError) as error:  # the exception of the run comes first
+            warnings.warn(f"not all that the run left came back: {error}", stacklevel=4)
 
 
 def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
@@ -397,12 +452,16 @@ def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
         raise TypeError(f"ok_dests: expected a list of directories, or None, got {dests!r:.100}") from None
 
 
-def _wanted(names: _Names, values: _Values) -> List[str]:
-    """The variables to return. A frame or array that the code does not assign is returned only under a name for export."""
+def _asked(names: _Names, values: _Values) -> List[str]:
+    """The variables that could come back. A frame or array that the code does not assign does only under a name for export."""
     asked = [name for name in names.used if not name.startswith("_") and len(name.encode()) <= MOST_NAME
              and (name in names.assigned or name in values.vars or name in values.changing)]
-    asked.sort(key=lambda name: not name.endswith("_"))
-    return [f"{name}=exact" for name in asked[:MAX_RETURNS]]
+    return sorted(asked, key=lambda name: (not name.endswith("_"), name not in names.bound))
+
+
+def _wanted(names: _Names, values: _Values) -> List[str]:
+    """The variables to return."""
+    return [f"{name}=exact" for name in _asked(names, values)[:MAX_RETURNS]]
 
 
 def _is_same(old: Any, new: Any) -> bool:

@@ -22,9 +22,9 @@ import threading
 from collections import abc, defaultdict, deque
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import PurePath
+from pathlib import Path, PosixPath, PurePath
 from types import ModuleType, SimpleNamespace
-from typing import Any, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
@@ -61,6 +61,7 @@ del tools, ToolError
 """
 PRELUDE = f"{SESSION_PRELUDE}hotcell_setup(hotcell_plan)\ndel hotcell_plan, hotcell_setup\n"
 STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a reference, as the value of a run
+METHODS = "methods of paths"  # in the place of a name in a plan
 MOVERS = ("rename", "replace", "hardlink_to")  # methods of Path whose first argument is a path, too
 SPECIAL = {"item": "__getitem__", "len": "__len__", "contains": "__contains__", "iter": "__iter__"}
 
@@ -111,6 +112,10 @@ class Desk:
         """The JSON that makes a module which code imports: the cell's own, with the functions that the caller has allowed in place of
         its own."""
         return {"$other": self._lend(Lent(module))[0]}
+
+    def methods_of_paths(self) -> Dict[str, Any]:
+        """The JSON that has code call the caller's methods of paths, those that were allowed by their names."""
+        return {"$other": {"kind": "methods", "to": {"id": self._number(Lent(Path))}, "names": sorted(names_of_paths())}}
 
     def object_of(self, reference: Any) -> Any:
         """The caller's own object for a stand-in that comes back. PermissionError: there is none, or it is not data alone but can be
@@ -185,7 +190,7 @@ class Desk:
             return {"kind": "builtin", "name": kind.__name__}
         own = {**self._class(kind), "to": to}
         place = None if is_tool(kind) and kind.__module__.partition(".")[0] in REACHING else _place(kind)
-        return _of_cell(*place, own, to, _names_of_caller(kind)) if place else own
+        return _of_cell(*place, own, to) if place else own
 
     def _class(self, kind: type) -> Dict[str, Any]:
         key = self._classes.setdefault(kind, len(self._classes))
@@ -202,7 +207,7 @@ class Desk:
         """The answer to a message of the cell, or for a coroutine of the caller's, an awaitable of it."""
         try:
             value = self._serve(what, to, name, args, kwargs)
-            return self._later(value) if what == "call" and inspect.isawaitable(value) else self._answered(value)
+            return self._later(value) if what in ("call", "next") and inspect.isawaitable(value) else self._answered(value)
         except Exception as error:
             return raised(error)
 
@@ -325,7 +330,7 @@ class Desk:
         inner = vars(target).get(name) if isinstance(target, ModuleType) else None
         if isinstance(inner, ModuleType):
             return self._module(target, name, inner)
-        if policies_for(target, name) is None and lent.given:
+        if policies_for(target, name) is None and (lent.given or isinstance(target, type) and is_tool(target)):
             return self._data(target, name)
         if inspect.isdatadescriptor(inspect.getattr_static(target, name, None)):  # such as a property, whose code is the caller's
             return AllowChecked(functools.partial(getattr, target, name), self._ok_dests, target, name)()
@@ -343,17 +348,15 @@ class Desk:
         return _Answer({"$other": self._lend(Lent(inner))[0]})
 
     def _data(self, target: Any, name: str) -> Any:
-        """A plain attribute of an object that an allowed call has returned: its value, if that can be carried. No code of the
-        caller's runs."""
-        own = getattr(target, "__dict__", {})
-        if name in own:
-            value = own[name]
-        else:
-            found = inspect.getattr_static(target, name, None)
-            if not inspect.ismemberdescriptor(found) and type(found).__name__ != "_tuplegetter":
-                found = self._method(target, name)  # PermissionError, unless the method itself is allowed
-                return _Answer({"$other": self._lend(found)[0]})
+        """A plain attribute of an object that an allowed call has returned, or of a class that is allowed itself: its value, if that
+        can be carried. No code of the caller's runs."""
+        own = getattr(target, "__dict__", {}) if not isinstance(target, type) else {}
+        value = own[name] if name in own else inspect.getattr_static(target, name, _NONE)
+        if name not in own and (inspect.ismemberdescriptor(value) or type(value).__name__ == "_tuplegetter"):
             value = getattr(target, name)
+        elif name not in own and (value is _NONE or hasattr(type(value), "__get__") or isinstance(value, type)):
+            found = self._method(target, name)  # PermissionError, unless the method itself is allowed
+            return _Answer({"$other": self._lend(found)[0]})
         try:
             return _Answer(to_letter(value, ROOM, _no_other))
         except NotCarried:
@@ -369,7 +372,9 @@ class Desk:
         setattr(target, name, value)
 
     def _next(self, lent: Lent, name: Any, args: List[Any], kwargs: Dict[str, Any]) -> Any:
-        """The next items of an iterator that an allowed call has returned; none at its end."""
+        """The next items of an iterator that an allowed call has returned; none at its end. Of an asynchronous one, an awaitable of them."""
+        if lent.given and inspect.isasyncgen(lent.value):
+            return _next_of_later(lent.value)
         if not lent.given or not isinstance(lent.value, abc.Iterator):
             raise TypeError(f"{type(lent.value).__name__!r} object is not an iterator of an allowed call")
         return list(islice(lent.value, 1 if inspect.isgenerator(lent.value) else MOST_ITEMS))
@@ -385,6 +390,15 @@ class Desk:
         if name not in explicit_names(type(lent.value)):
             raise PermissionError(f"{name} is not allowed")
         return AllowChecked(getattr(lent.value, name), self._ok_dests, lent.value, name)
+
+
+async def _next_of_later(several: AsyncIterator[Any]) -> List[Any]:
+    async for each in several:
+        return [each]
+    return []
+
+
+_NONE: Any = object()  # stands for an attribute that is not there
 
 
 class _Answer:
@@ -534,11 +548,16 @@ def _of_cell(module: str, path: str, own: Dict[str, Any], to: Mapping[str, Any],
     return {"kind": "cell", "module": module, "path": path, "else": own, "to": to, "names": sorted(names)}
 
 
-def _names_of_caller(owner: Any) -> Set[str]:
-    """The names of a library's module or class that stay with the caller: of what reaches what the cell does not have, those that
-    were allowed one by one."""
-    reaches = issubclass(owner, PurePath) if isinstance(owner, type) else owner.__name__.partition(".")[0] in REACHING
-    return {name for name in explicit_names(owner) if not name.startswith("_")} if reaches else set()
+def _names_of_caller(module: ModuleType) -> Set[str]:
+    """The names of a library's module that stay with the caller: of what reaches what the cell does not have, those that were allowed
+    one by one."""
+    reaches = module.__name__.partition(".")[0] in REACHING
+    return {name for name in explicit_names(module) if not name.startswith("_")} if reaches else set()
+
+
+def names_of_paths() -> Set[str]:
+    """The methods of paths that are the caller's, as they were allowed one by one."""
+    return {name for name in explicit_names(PosixPath) if not name.startswith("_")}
 
 
 def _doc(value: Any) -> str:
