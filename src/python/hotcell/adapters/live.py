@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from ..errors import NeedsSession
 from ..session import Run, Session, SessionEnded
-from .standins import SESSION_PRELUDE, Desk, is_json, raised
+from .standins import Desk, is_json, raised
 
 PATIENCE = 1.0  # seconds until a run that was interrupted is interrupted once more
 NEVER_BEGUN = ("idle", "life", "cpu", "runs", "output")  # reasons for a session's end that come between runs only
@@ -116,7 +116,7 @@ class Live:
             directory = tempfile.mkdtemp(prefix="hotcell-")
             try:
                 tools = [self._desk.tool(_answer(weakref.ref(self)))]
-                full = {**rules, "prelude": {"code": SESSION_PRELUDE}}
+                full = {**rules, "prelude": {"code": self._desk.prelude()}}
                 self._session = _Session(policy=full, tools=tools, output_dir=Path(directory, "output"), **self._options)
             except BaseException:
                 shutil.rmtree(directory, ignore_errors=True)
