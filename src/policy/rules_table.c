@@ -162,6 +162,9 @@ const struct hc_rule hc_rules[] = {
      "Whether the program may make any directory its working directory, or only those of \"files.write\"."},
     {"audit", "env", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Environment variables that the program may not change; a trailing * stands for any rest."},
+    {"audit", "natives", HC_RULE_NAMES, true, 0, NULL, NULL,
+     "Native functions that the program itself may call, beside those of Python's own modules: modules, names as module.function, or with a trailing * for "
+     "any rest. Without the list it may call all. The tree needs Python 3.12 or later."},
     {"audit", "chain", HC_RULE_BOOL, true, 0, NULL, NULL,
      "Whether a refusal's message names the event, its arguments and the calls that led to it."},
     {"prelude", "names", HC_RULE_MAP, false, 0, NULL, NULL,

@@ -109,9 +109,20 @@ static void run_prelude(const struct hc_handover_job *job, PyObject *space)
         fail_prelude();
 }
 
+/* Calls of native functions are seen by sys.monitoring. The launcher takes the line as the reason. */
+static void need_monitoring(void)
+{
+    if (PY_VERSION_HEX >= 0x030c0000 || !hc_guard.on || !hc_guard.audit.natives.given)
+        return;
+    (void)dprintf(STDERR_FILENO, "audit.natives needs Python 3.12 or later, and the tree has Python %d.%d\n",
+                  PY_MAJOR_VERSION, PY_MINOR_VERSION);
+    _exit(HC_EXIT_UNAVAILABLE);
+}
+
 static void install_guards(const struct hc_handover *h, PyObject *space)
 {
     struct hc_error err;
+    need_monitoring();
     if (hc_ending_prepare() < 0 || hc_deadline_prepare(h->job.timeout) < 0)
         hc_fail_python("prepare for the program's end");
     if (hc_guard_install(space) < 0)

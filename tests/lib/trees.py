@@ -1,5 +1,6 @@
 """Stores of trees of a test's own, and small trees for them."""
 
+import glob
 import json
 import os
 import shutil
@@ -11,6 +12,8 @@ PYTHON = "/usr/bin/python3"
 MINOR = subprocess.run([PYTHON, "-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True,
                        text=True, check=True).stdout.strip()
 
+OTHERS = ["/usr/bin/python3.1[1-3]", "/usr/local/bin/python3.1[1-3]", "/root/.pyenv/versions/3.1[1-3].*/bin/python3"]
+
 # As small as a tree can be that starts an interpreter: built in a second.
 TINY = {
     "name": "tiny", "files": ["/usr/share/zoneinfo"], "exclude": ["/usr/share/zoneinfo/[A-TV-Zopr]*"],
@@ -18,6 +21,17 @@ TINY = {
                        "lib-dynload/_[a-hj-rt-z]*", "e[a-mo-z]*", "ensurepip", "config-*", "idlelib", "importlib*",
                        "i[a-lnp-z]*", "concurrent", "collections", "EXTERNALLY*"],
 }
+
+
+def other_pythons():
+    """{version: path} of interpreters for which there is a shim, without hotcell's own."""
+    found = {}
+    for path in (path for pattern in OTHERS for path in glob.glob(pattern)):
+        asked = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=False)
+        if asked.returncode == 0 and (cells.BUILD / f"hotcell-shim-{asked.stdout.strip()}").exists():
+            found[asked.stdout.strip()] = path
+    found.pop(MINOR, None)
+    return found
 
 
 class Store:

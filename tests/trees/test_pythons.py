@@ -1,6 +1,5 @@
 """Trees of several Pythons beside each other: which shim runs a job, and what is said where there is none for it."""
 
-import glob
 import json
 import os
 import shutil
@@ -9,23 +8,11 @@ from pathlib import Path
 
 import cells
 import pytest
-from trees import MINOR, PYTHON, TINY, Store, write_recipe
+from trees import MINOR, PYTHON, TINY, Store, other_pythons, write_recipe
 
 SOURCES = Path(__file__).resolve().parents[2]
-OTHERS = ["/usr/bin/python3.1[1-3]", "/usr/local/bin/python3.1[1-3]", "/root/.pyenv/versions/3.1[1-3].*/bin/python3"]
 THREADED = ("#!/bin/sh\ncase \"$*\" in *Py_GIL_DISABLED*) ;; *) exec {python} \"$@\" ;; esac\n"
             "{python} \"$@\" | sed 's/\"free_threaded\": false/\"free_threaded\": true/; s/^$/1/'\n").format(python=PYTHON)
-
-
-def other_pythons():
-    """{version: path} of interpreters for which there is a shim, without hotcell's own."""
-    found = {}
-    for path in (path for pattern in OTHERS for path in glob.glob(pattern)):
-        asked = subprocess.run([path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True, check=False)
-        if asked.returncode == 0 and (cells.BUILD / f"hotcell-shim-{asked.stdout.strip()}").exists():
-            found[asked.stdout.strip()] = path
-    found.pop(MINOR, None)
-    return found
 
 
 @pytest.fixture(scope="module", name="others")

@@ -438,6 +438,10 @@ static int fail_launch(struct hc_launch *l, struct hc_error *err)
         l->sup.exit.status == HC_EXIT_CONFIG) /* the prelude failed, before the program was read */
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "policy '%s': its prelude failed: %.*s",
                           l->run->policy->name, (int)len, text + at);
+    if (l->sup.exit_known &&
+        l->sup.exit.status == HC_EXIT_UNAVAILABLE) /* the tree's Python lacks what the policy asks for */
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "policy '%s': %.*s", l->run->policy->name, (int)len,
+                          text + at);
     return hc_fail(err, 0, "the interpreter did not start: %.*s", len ? (int)len : 16,
                    len ? text + at : "it said nothing");
 }

@@ -371,6 +371,14 @@ static int judge_env(const struct event *e)
                      "Changing the environment variable {name} is not allowed by this policy");
 }
 
+/* hotcell.call(caller, callee) */
+static int judge_call(const struct event *e)
+{
+    const char *callee = text_argument(e, 1);
+    return refuse_as(e, "audit", callee ? callee : e->name, hc_hint_for_event(e->name),
+                     "Calling the native function {name} is not allowed by this policy");
+}
+
 static int judge_thread(const struct event *e)
 {
     return refuse_unless(hc_threads_allowed(), e);
@@ -438,6 +446,8 @@ static int judge_event(enum hc_event_kind kind, const struct event *e)
         return judge_pickle(e);
     case HC_EVENT_ENV:
         return judge_env(e);
+    case HC_EVENT_CALL:
+        return judge_call(e);
     case HC_EVENT_THREAD:
         return judge_thread(e);
     }

@@ -59,6 +59,7 @@ static const struct event events[] = {
     {"gc.get_referrers", HC_EVENT_GUEST},
     {"glob.glob", HC_EVENT_FREE},
     {"glob.glob/2", HC_EVENT_FREE},
+    {"hotcell.call", HC_EVENT_CALL},
     {"http.client.connect", HC_EVENT_NETWORK},
     {"http.client.send", HC_EVENT_NETWORK},
     {"imaplib.open", HC_EVENT_NETWORK},

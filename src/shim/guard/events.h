@@ -26,7 +26,8 @@ enum hc_event_kind {
     HC_EVENT_ATTRIBUTE, /* object.__getattr__ and the like */
     HC_EVENT_PICKLE,    /* pickle.find_class */
     HC_EVENT_ENV,       /* os.putenv, os.unsetenv */
-    HC_EVENT_THREAD,    /* _thread.start_new_thread */
+    HC_EVENT_CALL,    /* hotcell.call, the guard's own: a native function that the policy does not declare */
+    HC_EVENT_THREAD,  /* _thread.start_new_thread */
     HC_EVENT_FOREIGN, /* ctypes: allowed to libraries, refused to the program, also through ctypes' own files
                        */
 };

@@ -41,6 +41,23 @@ static PyObject *called_by_program(PyObject *self, PyObject *none)
     return PyBool_FromLong(hc_called_by_guest());
 }
 
+/* Has calls of native functions judged, if the policy declares some. */
+static int watch_natives(void)
+{
+    const struct hc_names *natives = &hc_guard.audit.natives;
+    if (!natives->given)
+        return 0;
+    hc_autopy *names = PyTuple_New((Py_ssize_t)natives->count);
+    for (size_t i = 0; names && i < natives->count; i++) {
+        PyObject *name = PyUnicode_FromString(natives->items[i]);
+        if (!name)
+            return -1;
+        PyTuple_SET_ITEM(names, (Py_ssize_t)i, name); /* steals it */
+    }
+    hc_autopy *done = names ? hc_frozen_call("calls", "declare", "(O)", names) : NULL;
+    return done ? 0 : -1;
+}
+
 int hc_guard_install(PyObject *space)
 {
     static PyMethodDef functions[] = {{"may_import", may_import, METH_O, NULL},
@@ -55,7 +72,7 @@ int hc_guard_install(PyObject *space)
     if (!names || hc_imports_prepare(module) < 0 || PyDict_SetItemString(space, "__builtins__", names) < 0)
         return -1;
     if (hide_loader(space) < 0 || hc_modules_guard() < 0 || hc_origin_guard() < 0 ||
-        hc_reach_guard(module) < 0 || hc_reduces_guard(names) < 0)
+        hc_reach_guard(module) < 0 || hc_reduces_guard(names) < 0 || watch_natives() < 0)
         return -1;
     hc_pointers_guard();
     hc_audit_watch();

@@ -208,6 +208,7 @@ static const struct hint events[] = {
     {"compile", literal},
     {"exec", literal},
     {"import", no_imports},
+    {"hotcell.call", "Use a function that is written in Python, or one of Python's own modules."},
     {"pickle.*", no_pickle},
     {"marshal.*", no_pickle},
     {"_thread.*", "Do the work in one thread; numpy and pandas are fast enough for most of it."},

@@ -80,6 +80,7 @@ static const struct {
     {"audit", "allow", &hc_guard.audit.allow},
     {"audit", "deny", &hc_guard.audit.deny},
     {"audit", "env", &hc_guard.audit.env},
+    {"audit", "natives", &hc_guard.audit.natives},
     {"modules", "scrub", &hc_guard.modules.scrub},
 };
 

@@ -81,6 +81,8 @@ struct hc_guard_rules {
         /* Audit events that pass although another rule refuses them; that are refused, too; environment
          * variables that the program may not change. */
         struct hc_names allow, deny, env;
+        struct hc_names
+            natives; /* native functions that the program may call; those of Python it may anyway */
         /* The program may start threads; messages name the calls that led to the refusal; the program may
          * make any directory its working directory. */
         bool threads, chain, chdir;

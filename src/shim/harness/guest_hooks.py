@@ -77,6 +77,12 @@ class Helpers:
         return part("values", "of_letter")(node, other)
 
     @staticmethod
+    def watch_calls(watcher):
+        """Ask watcher(caller, callee, function, code, offset) about each call of the program; True: no more about this place.
+        RuntimeError: the tree's Python is older than 3.12."""
+        part("calls", "watch")(watcher)
+
+    @staticmethod
     def after_import(name, action):
         """Call action(module) as soon as the module is imported."""
         if name in sys.modules:

@@ -21,11 +21,13 @@ methods = {}     # name of a method of pathlib.Path that the program has the cal
 asked = hotcell = names = None  # set by begin()
 
 
-def begin(tools, helpers, space):
+def begin(tools, helpers, space, watched=False):
     """Returns the function that binds the names of a plan in `space`, the program's namespace: each by the JSON that
-    standins.Desk.node_of makes."""
+    standins.Desk.node_of makes. `watched`: the caller is asked about each call of the program, too."""
     global asked, hotcell, names
     asked, hotcell, names = tools.hotcell_call, helpers, space
+    if watched:
+        watch()
     return setup
 
 
@@ -75,6 +77,17 @@ def ask(what, to, name=None, args=(), kwargs=()):
 async def ask_later(what, to, name=None, args=(), kwargs=()):
     """As ask(), for a coroutine of the caller's."""
     return result(await asked.call_async(**message(what, to, name, args, kwargs)))
+
+
+def watch():
+    """Ask the caller about each call that the program makes: on_call() of RunPython."""
+    def watcher(caller, callee, fn, code, offset):
+        if fn is setup:
+            return False
+        known = isinstance(fn, (type, types.FunctionType)) and fn in references
+        where = [code.co_filename, code.co_name, code.co_qualname, code.co_firstlineno]
+        return result(asked(what="called", to=references[fn] if known else {}, name=None, args=[caller, callee, where, offset], kwargs={}))
+    hotcell.watch_calls(watcher)
 
 
 # ---- stand-ins ----

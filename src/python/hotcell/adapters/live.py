@@ -28,7 +28,7 @@ from ..errors import HotcellError, NeedsSession
 from ..session import Run, Session, SessionEnded
 from .allow import registry_state
 from .dests import UNTOLD, Dests, DestsError
-from .standins import SESSION_PRELUDE, Desk, is_json, raised
+from .standins import Desk, is_json, raised
 
 PATIENCE = 1.0  # seconds until a run that was interrupted is interrupted once more
 NEVER_BEGUN = ("idle", "life", "cpu", "runs", "output")  # reasons for a session's end that come between runs only
@@ -145,7 +145,7 @@ class Live:
             directory = tempfile.mkdtemp(prefix="hotcell-")
             try:
                 tools = [self._desk.tool(_answer(weakref.ref(self)))]
-                full = {**rules, "prelude": {"code": dests.prelude() + SESSION_PRELUDE}, "limits": dests.limits()}
+                full = {**rules, "prelude": {"code": dests.prelude() + self._desk.prelude()}, "limits": dests.limits()}
                 self._session = _Session(policy=full, tools=tools, output_dir=Path(directory, "output"), **dests.options(), **self._options)
             except BaseException:
                 shutil.rmtree(directory, ignore_errors=True)

@@ -28,7 +28,7 @@ from collections import ChainMap, Counter
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from ..config import Config, read_config
 from ..errors import HotcellError, PolicyError
@@ -46,16 +46,18 @@ from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live, Told
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
-from .standins import METHODS, PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, names_of_paths, stays_with_caller
+from .standins import (DISABLE, METHODS, PRELUDE_END, QUIET, STANDIN, Desk, is_json, is_library, names_of_paths,
+                       stays_with_caller)
 from .writers import allow_pandas
 
 __all__ = [
-    "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "DestsError", "OpenWritePolicy", "PathWritePolicy",
+    "DISABLE", "UNSET", "AllowChecked", "AllowPolicy", "CallInfo", "DenyInfo", "DestsError", "OpenWritePolicy", "PathWritePolicy",
     "PosAllowPolicy", "PosWritePolicy", "RunPython", "UrlPolicy", "WritePolicy", "allow", "allow_matplotlib", "allow_pandas",
     "allow_write", "allow_write_types", "audit_state", "chk_dest", "create_pyrun_magic", "default_ok_dests", "find_var",
     "load_ipython_extension", "run_data", "set_data", "should_export", "skills", "srcfn", "track_call",
 ]
 
+OnCall = Callable[[str, str, Any, Any, int, Mapping[str, Any]], Any]
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 MAX_RETURNS = 64       # names that one job can give back
 MOST_NAME = 64         # bytes of a name that a job can have by itself
@@ -253,7 +255,7 @@ class RunPython:
     def __init__(self, g: Optional[Dict[str, Any]] = None, sentinel: Optional[str] = None, ok_dests: Any = UNSET, *,
                  policy: Optional[str] = None, tree: Optional[PathLike] = None, timeout: Any = None, memory: Any = None,
                  pre_deny: Optional[PreDeny] = None, session: Optional[bool] = None, ban_defs: bool = False,
-                 ban_imports: Union[str, Iterable[str]] = (), binary: Optional[PathLike] = None) -> None:
+                 ban_imports: Union[str, Iterable[str]] = (), binary: Optional[PathLike] = None, on_call: Optional[OnCall] = None) -> None:
         """g: the namespace; None: IPython's, or the caller's globals (with `sentinel`, those that have this name).
         ok_dests: directories whose files code may change, at their own paths, see dests; None: the current one and /tmp, a
         cell has no other; default: none.
@@ -261,6 +263,10 @@ class RunPython:
         session: run all code in one session, so that functions, classes and objects of any type stay for later runs;
         a run that is killed costs only itself, and close() ends it. False, or None if the user's configuration does not
         say otherwise: each run has a fresh cell.
+        on_call: is called here with (caller, callee, fn, code, off, data) for each call that the code itself makes, before it is made:
+        the names of both, the caller's own object if it is one of his (else None), where the call stands, and run_data(). What it raises
+        is raised in the code, in the place of the call; DISABLE is no more told of this place. It costs a message for each call, and needs
+        Python 3.12 or later in the tree: PolicyError.
         ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
         the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
@@ -281,7 +287,8 @@ class RunPython:
         self._denied: Optional[List[str]] = None  # modules that the policy denies; None: it was not asked yet
         self._opened: Set[str] = set()            # of these, modules that code could import
         self._banned = ["def", "class"] if ban_defs else []
-        self._desk = Desk(self._namespace, self.ok_dests)  # of the session
+        self._on_call = on_call
+        self._desk = self._new_desk()  # of the session
         self._live: Optional[Live] = None
         self._had_methods = False  # the session has methods of the caller's paths
         if session or session is None and config.session:
@@ -297,12 +304,18 @@ class RunPython:
             raise SyntaxError("source code string cannot contain null bytes")
         begin_run(data, self._pre_deny, _origin())
         with self._config.naming_place({**self._options, "policy": self._policy}):
-            return await self._run(code)
+            try:
+                return await self._run(code)
+            except PolicyError as error:
+                old = re.search("calls can be watched from .*", str(error)) if self._on_call is not None else None
+                if old is not None:
+                    raise PolicyError(f"on_call: {old[0]}", error.exit_code) from None
+                raise
 
     async def _run(self, code: str) -> Any:
         names, state = _Names(code), registry_state()
         opened = await self._open_imports(names)
-        desk = self._desk if self._live is not None else Desk(self._namespace, self.ok_dests)
+        desk = self._desk if self._live is not None else self._new_desk()
         desk.with_sources = "getsource" in code
         desk.with_signatures = not {"doc", "help", "signature"}.isdisjoint(names.used)
         desk.begin(state)
@@ -316,16 +329,22 @@ class RunPython:
             return await self._run_live(self._live, code, names, values, state)
         with Dests(self.ok_dests) as dests:
             desk.holds = dests.holds
-            prelude = {"code": dests.prelude() + (PRELUDE if values.plan else QUIET)}
+            asks = values.plan or self._on_call is not None
+            prelude = {"code": dests.prelude() + (desk.prelude() + PRELUDE_END if asks else QUIET)}
             policy = {**self._rules(dests.places(), filename=srcfn(code)), **self._calls(names), "prelude": prelude, "limits": dests.limits()}
             given: Dict[str, Any] = {}
-            if values.plan:
+            if asks:
                 given = {"vars": {**values.vars, "hotcell_plan": values.plan}, "tools": [desk.tool()]}
             result = await arun(code, policy=policy, inputs=values.inputs, returns=_wanted(names, values),
                                 interface="runpython", **{"vars": values.vars, **given}, **dests.options(), **self._options)
             with result:
                 self._take(result, names, values, state, desk, lambda: dests.apply(result.output_dir, result.manifest["limits"]["file"]))
                 return value_of(result, desk)
+
+    def _new_desk(self) -> Desk:
+        desk = Desk(self._namespace, self.ok_dests)
+        desk.on_call = self._on_call
+        return desk
 
     async def _open_imports(self, names: _Names) -> Dict[str, ModuleType]:
         """The modules that the code may import as the caller has allowed functions of them: against the policy's list, and the caller's

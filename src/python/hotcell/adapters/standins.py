@@ -30,7 +30,7 @@ from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
 from . import skills
 from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, allows_within, asks_before_denial, default_write_types, explicit_names, is_tool,
-                    method_owner, policies_for, public_module, registered_name, registry_state)
+                    method_owner, policies_for, public_module, registered_name, registry_state, run_data)
 
 # What the one tool of a cell may do; the job's own time comes first.
 BOUNDS: Dict[str, Any] = {"calls": 10000, "timeout": "1h", "argument_size": "1M", "result_size": "16M"}
@@ -52,14 +52,17 @@ IN_CELL = (pkgutil.get_data(__package__, "in_cell.py") or b"").decode()
 # Runs before every program: syntax warnings are not shown. It binds no name, as the caller's are there already.
 QUIET = "__import__('warnings').filterwarnings('ignore', category=SyntaxWarning)\n"
 SESSION_PRELUDE = f"""{QUIET}
-def hotcell_setup(tools, hotcell, space):
+def hotcell_setup(tools, hotcell, space, watched=False):
     own = {{"__name__": "__main__"}}
     exec(compile({IN_CELL!r}, "<hotcell>", "exec", dont_inherit=True), own)
-    return own["begin"](tools, hotcell, space)
+    return own["begin"](tools, hotcell, space, watched)
 hotcell_setup = hotcell_setup(tools, hotcell, globals())
 del tools, ToolError
 """
-PRELUDE = f"{SESSION_PRELUDE}hotcell_setup(hotcell_plan)\ndel hotcell_plan, hotcell_setup\n"
+WATCHED = (" globals())", " globals(), True)")  # in the prelude: without and with on_call
+PRELUDE_END = "hotcell_setup(hotcell_plan)\ndel hotcell_plan, hotcell_setup\n"
+DISABLE = type("Disable", (), {"__repr__": lambda self: "DISABLE"})()  # the answer of on_call that ends its calls for one place of the code
+MOST_CALLS = 8000      # calls of one run that on_call is told of; they count as calls of the tool
 STANDIN = "application/vnd.hotcell.standin+json"  # MIME type of a reference, as the value of a run
 METHODS = "methods of paths"  # in the place of a name in a plan
 MOVERS = ("rename", "replace", "hardlink_to")  # methods of Path whose first argument is a path, too
@@ -91,10 +94,17 @@ class Desk:
         self.holds: Callable[[str], bool] = lambda path: False  # whether the cell has its own copy of what is at a path
         self.with_sources = False            # send the sources of functions, as the code asks for them
         self.with_signatures = False         # the same for their signatures
+        self.on_call: Optional[Callable[..., Any]] = None  # is asked about calls of the code
+        self._calls_told = 0                 # calls of this run that it was told of
 
     def begin(self, state: Any) -> None:
         """Begin a run. `state` is registry_state() as it was when the caller asked for the run."""
         self._state = state
+        self._calls_told = 0
+
+    def prelude(self) -> str:
+        """The code that runs before the programs of a session."""
+        return SESSION_PRELUDE.replace(*WATCHED) if self.on_call is not None else SESSION_PRELUDE
 
     # ---- what goes in ----
 
@@ -225,10 +235,24 @@ class Desk:
     def _serve(self, what: str, to: Any, name: Any, args: Any, kwargs: Any) -> Any:
         if registry_state() != self._state:
             raise PermissionError(POLICY_CHANGED)
+        if what == "called" and self.on_call is not None:
+            return self._ask_on_call(self.on_call, to, args)
         if what not in SERVES:
             raise PermissionError(f"{str(what)[:40]!r} is nothing that can be asked of the caller")
         lent = self._target(to)
         return SERVES[what](self, lent, name, *self._arguments(args, kwargs))
+
+    def _ask_on_call(self, on_call: Callable[..., Any], to: Any, args: Any) -> bool:
+        """Whether the caller's function wants to hear no more of calls from this place of the code. What it raises is raised there."""
+        self._calls_told += 1
+        if self._calls_told > MOST_CALLS:
+            raise PermissionError(f"the code makes more than {MOST_CALLS} calls, of which on_call is told: let it return DISABLE")
+        caller, callee, where, offset = args
+        if not all(isinstance(text, str) for text in (caller, callee, *where[:3])) or type(offset) is not int or type(where[3]) is not int:
+            raise TypeError("a call of the code is not well described")
+        code = SimpleNamespace(co_filename=where[0], co_name=where[1], co_qualname=where[2], co_firstlineno=where[3])
+        answer = on_call(caller, callee, self._target(to).value if to else None, code, offset, run_data())
+        return answer is DISABLE or answer is not None and answer is getattr(getattr(sys, "monitoring", None), "DISABLE", None)
 
     def _target(self, to: Any) -> Lent:
         """What a reference stands for."""
