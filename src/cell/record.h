@@ -8,6 +8,10 @@
 
 #define HC_RECORD_VERSION 1 /* "version" in records */
 
+/* Entries of "missing" in records: what the job had, and a replay has not. */
+#define HC_RECORD_NO_STDIN "stdin"
+#define HC_RECORD_NO_FILES "output_dir" /* copies of files that were in the output directory before */
+
 /* Append the job's program as it is saved. */
 void hc_record_code(struct hc_buf *out, const struct hc_job *job, const struct hc_manifest *m);
 

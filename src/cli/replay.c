@@ -383,11 +383,22 @@ static int check_inputs(struct replay *r, struct hc_error *err)
     return 0;
 }
 
+/* Does the record say that the first run had this, and it has not? */
+static bool is_missing(const struct replay *r, const char *what)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, hc_json_member(r->record.root, "missing"))
+    {
+        if (cJSON_IsString(entry) && strcmp(entry->valuestring, what) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Takes standard input from the user's file. Its content is the user's choice, as that of a job is. */
 static int take_stdin(struct replay *r, struct hc_error *err)
 {
-    const cJSON *missing = hc_json_member(r->record.root, "missing");
-    if (!r->stdin_path && !cJSON_GetArraySize(missing))
+    if (!r->stdin_path && !is_missing(r, HC_RECORD_NO_STDIN))
         return 0;
     if (!r->stdin_path)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
@@ -534,6 +545,9 @@ static void print_text(const struct replay *r, const struct hc_manifest *m, cons
         if (hc_json_member(entry, "reason"))
             print_side("as ", hc_json_member(entry, "reason"));
     }
+    if (cJSON_GetArraySize(list) && is_missing(r, HC_RECORD_NO_FILES))
+        (void)printf("The first run had copies of files that were in its output directory before; a replay "
+                     "has none.\n");
 }
 
 static void print_json(const struct replay *r, const struct hc_run *run, const struct hc_manifest *m,

@@ -131,12 +131,14 @@ struct hc_manifest {
     char code_sha256[HC_SHA256_HEX];     /* SHA-256 of the program as the caller gave it; empty: there is no
                                             program */
     const char
-        *command;       /* arguments of a job that is a command, a list in JSON; borrowed; NULL: it is none */
-    char *code_path;    /* the saved program, relative to the output directory; owned; NULL: not saved */
-    int64_t kept_bytes; /* sizes of the saved program and of its record together; not printed */
+        *command;    /* arguments of a job that is a command, a list in JSON; borrowed; NULL: it is none */
+    char *code_path; /* the saved program, relative to the output directory; owned; NULL: not saved */
+    bool had_earlier_files; /* the cell had copies of files that were in the output directory before; not
+                               printed */
+    int64_t kept_bytes;     /* sizes of the saved program and of its record together; not printed */
     /* Sentences about the job; one of them may begin with HC_CODE_LOST. The array has room for each sentence
      * that a launch can write, so that those that a program causes never take the place of others. */
-    char warnings[24][256];
+    char warnings[25][256];
     size_t warning_count;      /* used entries of `warnings` */
     struct hc_denials denials; /* actions that were refused */
     struct hc_tool_log tools;  /* calls of tools, in their order */

@@ -240,6 +240,19 @@ def test_an_exception(execute):
     assert result["error"] is True and result["stdout"] == "before\n" and "KeyError: 'missing'" in result["stderr"]
 
 
+@pytest.mark.parametrize("code", ["raise SystemExit(3)", "os._exit(3)"])
+def test_an_end_without_a_word_is_told(execute, code):
+    """S1.6, S1.27: an error has a reason, also if the code itself says none."""
+    result = execute(code)
+    assert result["error"] and result["stderr"] == "SandboxError: [error] the program failed with exit status 3\n", result
+
+
+@pytest.mark.parametrize("code", ["", " \n"])
+def test_blank_code_does_nothing(execute, code):
+    """S1.6: it ends well, as before."""
+    assert execute(code) == {"stdout": "Run completed with no output.", "stderr": "", "error": False, "chart_base64": None}
+
+
 def test_code_that_is_no_python(execute):
     result = execute("x = = 1")
     assert result["error"] is True and "SyntaxError" in result["stderr"]

@@ -190,6 +190,14 @@ def test_files_that_the_program_leaves_as_they_are_stay_so(runner, earlier):
     assert sorted(file["path"] for file in manifest["files"]) == ["new.txt", "text.txt"]
 
 
+def test_a_replay_says_that_it_lacks_the_files(runner, earlier, tmp_path):
+    """S0.30, S0.15: what differs for want of the files of then has its reason told."""
+    saved = runner("print(open('text.txt').read())").result["code_paths"][0]
+    again = replicate("-o", str(tmp_path / "again"), saved)
+    assert again.returncode == 1 and "status differs" in again.stdout
+    assert again.stdout.endswith("The first run had copies of files that were in its output directory before; a replay has none.\n")
+
+
 def test_files_in_the_output_directory_are_bounded(runner, tmp_path):
     """S0.15: what has no room in the cell is left out, and the manifest says so."""
     out = tmp_path / "out"

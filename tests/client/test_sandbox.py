@@ -8,6 +8,7 @@ import frameworks
 import pytest
 
 import hotcell
+from hotcell.adapters.code_session import CodeSession
 from hotcell.adapters.sandbox import Entry, Sandbox, shell
 from hotcell.adapters.sandbox_async import AsyncSandbox
 
@@ -144,3 +145,47 @@ class hotcell_sandbox:
 
     def __exit__(self, *why):
         self.box.close()
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"timeout": -1}, "timeout: expected a number of seconds above 0, got -1"), ({"timeout": "x"}, "timeout: expected a number of seconds above 0, got 'x'"),
+    ({"home": 5}, "home: expected a name or a path, got int"), ({"home": ""}, "home: expected a directory below /"),
+    ({"dirs": 5}, "dirs: expected a list, got int"), ({"dirs": [{}]}, 'dirs: {}: expected "host", "place" and "mode", paths without a colon'),
+], ids=["negative", "text", "number", "root", "dirs", "no host"])
+def test_options_that_mean_nothing_are_one_clear_line(options, message):
+    with pytest.raises(hotcell.InputError) as raised:
+        Sandbox(**{**frameworks.OPTIONS, **options})
+    assert str(raised.value) == message
+
+
+def test_arguments_that_mean_nothing_are_one_clear_line(box):
+    for call, message in [
+            (lambda: box.exec("ls"), "argv: expected a list of str, the program and its arguments, got 'ls'"),
+            (lambda: box.exec([]), "argv: expected a list of str, the program and its arguments, got []"),
+            (lambda: box.exec([5]), "argv: expected a list of str, the program and its arguments, got [5]"),
+            (lambda: box.exec(["ls"], timeout=-1), "timeout: expected a number of seconds above 0, got -1"),
+            (lambda: box.exec(["ls"], cwd=5), "path: expected a name or a path, got int"),
+            (lambda: box.read(5), "path: expected a name or a path, got int"),
+            (lambda: box.write("x", "text"), "content: expected bytes, got str")]:
+        with pytest.raises(hotcell.InputError) as raised:
+            call()
+        assert str(raised.value) == message
+    assert box.exec(["echo", "on"]).stdout == b"on\n"
+
+
+def test_a_session_for_code_says_what_it_cannot_take(base_tree):
+    session = CodeSession(binary=cells.HOTCELL, tree="base")
+    try:
+        for call, message in [
+                (lambda: session.offer({"class": print}), "'class' is no name that a program can write"),
+                (lambda: session.offer({"f": 5}), "functions: f: expected a function, got int"),
+                (lambda: session.offer(5), "functions: expected a mapping, names and values, got int"),
+                (lambda: session.set(5), "variables: expected a mapping, names and values, got int"),
+                (lambda: session.run(None), "code: expected str, or for a command a list of str, got NoneType")]:
+            with pytest.raises(hotcell.InputError) as raised:
+                call()
+            assert str(raised.value) == message
+        session.offer({"f": lambda: 7})
+        assert session.run("f()").value == 7
+    finally:
+        session.close()

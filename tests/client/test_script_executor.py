@@ -267,6 +267,31 @@ def test_what_cannot_come_back_is_named_and_costs_no_other_item(execute, code, t
     assert list(outcome["results"]["before"]) == [1.0] and list(outcome["results"]["after"]) == [2.0] and "bad" not in outcome["results"]
 
 
+def test_an_item_without_room_costs_no_other_item(execute):
+    """S2.12: what does not fit into the output directory is named, and nothing else is in the way."""
+    outcome = execute("results['before'] = np.array([1.0])\nresults['large'] = np.zeros(40_000_000)\nresults['after'] = 2")
+    assert outcome["success"] and outcome["results"]["before"] == 1.0 and outcome["results"]["after"] == 2
+    assert outcome["warnings"] == ["results['large'] was left out: its 320000018 bytes have no room in the output directory"]
+
+
+def test_output_that_was_cut_is_told(execute):
+    """S2.14: what a script prints beyond the limit is missing, and a warning says so."""
+    outcome = execute("print('x' * 3_000_000)")
+    assert outcome["success"] and len(outcome["output"]) == 1 << 20
+    assert outcome["warnings"] == ["output was cut: the script has printed 3000001 bytes, more than the policy's limits.stdout"]
+
+
+@pytest.mark.parametrize("code", ["", " \n"])
+def test_a_blank_script_does_nothing(execute, code):
+    """S2.2: it ends well, as before."""
+    assert execute(code)["success"]
+
+
+def test_an_exception_without_a_text_is_named(execute):
+    """S2.16: the error says something also if the exception has no text."""
+    assert execute("raise RuntimeError")["error"].startswith("Execution error: RuntimeError\nTraceback")
+
+
 def test_what_comes_back_as_something_else_is_named(execute):
     """S2.12: subclasses and other objects come back as what they are like, or as text; cut text is told."""
     outcome = execute("class Long:\n    def __str__(self): return 'x' * 20000\n"

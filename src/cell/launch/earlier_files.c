@@ -98,6 +98,7 @@ int hc_launch_copy_earlier_files(struct hc_launch *l, struct hc_error *err)
         return hc_fail(err, errno, "open %s", r->dest.path);
     if (hc_walk(&e.walk, root, err) < 0 && !e.unending)
         return hc_ctx(err, "copy the files of the output directory");
+    l->m->had_earlier_files = e.files > 0;
     if (e.left_out || e.unending)
         hc_launch_warn(l->m,
                        "%d files or directories%s of the output directory are not in the cell: links, more "

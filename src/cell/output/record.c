@@ -217,12 +217,15 @@ static bool has_stdin(const struct hc_job *job)
            hc_utf8_valid(job->stdin_data, job->stdin_len, NULL);
 }
 
-static bool add_missing(cJSON *root, const struct hc_job *job)
+/* What the job had and the record has not. */
+static bool add_missing(cJSON *root, const struct hc_job *job, const struct hc_manifest *m)
 {
-    if (!job->has_stdin || has_stdin(job))
+    const bool no_stdin = job->has_stdin && !has_stdin(job);
+    if (!no_stdin && !m->had_earlier_files)
         return true;
     cJSON *list = cJSON_AddArrayToObject(root, "missing");
-    return add_item(list, NULL, cJSON_CreateString("stdin"));
+    return (!no_stdin || add_item(list, NULL, cJSON_CreateString(HC_RECORD_NO_STDIN))) &&
+           (!m->had_earlier_files || add_item(list, NULL, cJSON_CreateString(HC_RECORD_NO_FILES)));
 }
 
 static bool add_dir(cJSON *to, const struct hc_manifest_dir *dir)
@@ -294,7 +297,7 @@ int hc_record_print(struct hc_buf *out, const struct hc_job *job, const struct h
               add_item(root, "started", cJSON_CreateString(m->started)) &&
               add_identity(root, "code", (double)m->code_bytes, NULL, m->code_sha256) &&
               add_kind(root, job) && add_identity(root, "tree", 0, m->policy->tree, m->tree_sha256) &&
-              add_inputs(root, m) && add_spec(root, job, m) && add_missing(root, job) &&
+              add_inputs(root, m) && add_spec(root, job, m) && add_missing(root, job, m) &&
               add_item(root, "policy", hc_policy_to_json(m->policy)) &&
               add_item(root, "outcome", hc_record_outcome(m));
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;

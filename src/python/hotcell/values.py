@@ -75,9 +75,17 @@ def write_file(file: Any, value: Any) -> None:
 
 
 def pack(file: Any, encoder: Any, node: Any) -> None:
-    """Write the arrays that an encoder has put aside, and the JSON that names them."""
+    """Write the arrays that an encoder has put aside, and the JSON that names them. OSError: the file system is full, and the file is empty."""
+    import os
+
     import numpy
-    numpy.savez(file, **{HEADER: json_array(node)}, **encoder.arrays)
+    try:
+        numpy.savez(file, **{HEADER: json_array(node)}, **encoder.arrays)
+        return
+    except OSError as error:
+        os.ftruncate(file.fileno(), 0)  # numpy's archive writes its end when it goes, with this exception, and complains if it cannot
+        why = error.errno, error.strerror
+    raise OSError(*why)
 
 
 def read_file(file: Any, limit: Optional[int] = None) -> Any:

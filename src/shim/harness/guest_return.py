@@ -160,9 +160,16 @@ def packed(encoder, node, place):
 def as_items(value, place):
     """A dict whose items come back as themselves, as far as they can be carried; the place's warnings name the others."""
     encoder = dict_encoder(place.name)
-    node = encoder.encode_dict(value)
+    encoder.encode_dict(value)
+    while True:
+        try:
+            entry = packed(encoder, encoder.node(), place)
+            break
+        except OSError:
+            if not encoder.leave_out_largest():
+                raise
     place.warnings += encoder.warnings()
-    return packed(encoder, node, place)
+    return entry
 
 
 def dict_encoder(name):
@@ -178,28 +185,42 @@ def dict_encoder(name):
             self.told = {}
             self.item = ""  # names the item that is encoded now, such as results['a']
             self.in_key = False
+            self.pairs = []  # (name of the item, its key, the item, names of its arrays)
 
         def encode_dict(self, value):
-            pairs = [pair for pair in map(self.pair, list(dict.items(value)), [value] * len(value)) if pair is not None]
-            plain = all(type(key) is str and not key.startswith("$") for key, _ in pairs)
-            return dict(pairs) if plain else self.tag("dict", [list(pair) for pair in pairs])
+            for key, item in list(dict.items(value)):
+                count, arrays, self.whole = self.count, list(self.arrays), value
+                self.item = f"{name}[{briefly(key)}]"
+                try:
+                    self.in_key = True
+                    key = self.encode(key, 3)
+                    self.in_key = False
+                    item = self.encode(item, 3)
+                    self.pairs.append((self.item, key, item, list(self.arrays)[len(arrays):]))
+                except TimeoutError:
+                    raise
+                except BaseException as error:  # the guest's classes take part in this: it may be anything
+                    what = "its key: " if self.in_key else ""
+                    self.count, self.arrays = count, {each: self.arrays[each] for each in arrays}
+                    self.tell(f"was left out: {what}{reason_of(error)}")
 
-        def pair(self, pair, whole):
-            """(key, item) as JSON; None: it is left out, and nothing of it is kept."""
-            count, arrays, self.whole = self.count, set(self.arrays), whole
-            self.item = f"{name}[{briefly(pair[0])}]"
-            try:
-                self.in_key = True
-                key = self.encode(pair[0], 3)
-                self.in_key = False
-                return key, self.encode(pair[1], 3)
-            except TimeoutError:
-                raise
-            except BaseException as error:  # the guest's classes take part in this: it may be anything
-                what = "its key: " if self.in_key else ""
-                self.count, self.arrays = count, {each: self.arrays[each] for each in self.arrays if each in arrays}
-                self.tell(f"was left out: {what}{reason_of(error)}")
-                return None
+        def node(self):
+            """The dict as JSON."""
+            plain = all(type(key) is str and not key.startswith("$") for _, key, _, _ in self.pairs)
+            return {key: item for _, key, item, _ in self.pairs} if plain else self.tag("dict", [[key, item] for _, key, item, _ in self.pairs])
+
+        def leave_out_largest(self):
+            """Take an item back, as /output has no room for all of them. False: there is none left."""
+            import json
+            if not self.pairs:
+                return False
+            sizes = [sum(self.arrays[each].nbytes for each in arrays) + len(json.dumps(item)) for _, _, item, arrays in self.pairs]
+            at = sizes.index(max(sizes))
+            self.item, _, _, arrays = self.pairs.pop(at)
+            for each in arrays:
+                del self.arrays[each]
+            self.tell(f"was left out: its {sizes[at]} bytes have no room in the output directory")
+            return True
 
         def tell(self, text):
             self.told[f"{self.item} {text}"] = None

@@ -152,7 +152,7 @@ class AsyncCodeExecutor:
             return self._failed(error)
         try:
             with signing_key() as key:
-                return await self._execute(code, directory, key)
+                return await self._execute(code if code.strip() else "pass", directory, key)
         except (HotcellError, OSError) as error:
             return self._failed(error)
         finally:
@@ -203,7 +203,7 @@ class AsyncCodeExecutor:
             return _output(stdout, stderr, True, chart)
         if result.status == "rejected" and not stderr:
             stderr = f"{result.reason}\n"
-        elif result.status not in ("ok", "error", "rejected"):
+        elif result.status not in ("ok", "error", "rejected") or result.status == "error" and not stderr:
             stderr += f"SandboxError: [{result.status}] {result.reason}\n"
         return _output(stdout or NO_OUTPUT, stderr, not result.ok, chart)
 

@@ -8,12 +8,13 @@ that come out of the cell are as of hotcell.Run: also tuples, data frames, array
 from __future__ import annotations
 
 import contextlib
+import keyword
 from typing import Any, Callable, Dict, Mapping, Optional
 
 from ..errors import InputError
 from ..results import Repr
 from ..session import Run, Session
-from ..staging import is_array, is_frame
+from ..staging import code_of, is_array, is_frame, mapping_of
 from ..tools import Tool
 
 CALLS = 10_000  # calls of functions in one run
@@ -44,9 +45,11 @@ class CodeSession:
 
     def offer(self, functions: Mapping[str, Callable[..., Any]]) -> None:
         """Let programs call these functions by these names. InputError: a name is none."""
-        for name in functions:
-            if not name.isidentifier():
+        for name, function in mapping_of(functions, "functions").items():
+            if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
                 raise InputError(f"{name!r} is no name that a program can write")
+            if not callable(function):
+                raise InputError(f"functions: {name}: expected a function, got {type(function).__name__}")
         new = [name for name in functions if name not in self._functions]
         self._functions.update(functions)
         if new:
@@ -55,6 +58,7 @@ class CodeSession:
 
     def set(self, variables: Mapping[str, Any]) -> None:
         """Give programs variables: what JSON can hold, data frames and arrays. InputError for others."""
+        variables = mapping_of(variables, "variables")
         frames = {name: value for name, value in variables.items() if is_frame(value) or is_array(value)}
         plain = {name: value for name, value in variables.items() if name not in frames}
         if variables:
@@ -62,7 +66,7 @@ class CodeSession:
 
     def run(self, code: str, timeout: Optional[float] = None) -> Run:
         """Run a program; one that holds nothing but space does nothing. `timeout` in seconds."""
-        return self.session.run(code, timeout=timeout)
+        return self.session.run(code_of(code), timeout=timeout)
 
     def values(self) -> Dict[str, Any]:
         """The variables that programs have set, as far as they can be carried; functions, classes and modules cannot."""

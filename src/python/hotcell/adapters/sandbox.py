@@ -16,8 +16,9 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-from ..errors import PolicyError
+from ..errors import InputError, PolicyError
 from ..session import Run, Session
+from ..staging import dirs_of, path_of
 
 HOME = "/output"
 STREAM = 10 << 20  # bytes of standard output, and of standard error, that exec returns
@@ -68,12 +69,15 @@ class Sandbox:
 
     def __init__(self, *, policy: Any = "shell", timeout: Optional[float] = None, home: str = HOME, dirs: Sequence[Any] = (),
                  **options: Any) -> None:
-        self.home = posixpath.normpath(posixpath.join("/", home))
-        self._timeout = timeout or 3600
-        places = [HOME, *(os.path.abspath(each.get("place") or each["host"] if isinstance(each, Mapping) else each) for each in dirs)]
+        self.home = posixpath.normpath(posixpath.join("/", path_of(home, "home")))
+        if self.home == "/":
+            raise InputError("home: expected a directory below /")
+        self._timeout = _seconds(timeout) or 3600
+        given = dirs_of(dirs)
+        places = [HOME, *(os.path.abspath(each.get("place") or each.get("host", "")) for each in given)]
         if not any(posixpath.commonpath((self.home, place)) == place for place in places):
-            dirs = [*dirs, {"host": tempfile.gettempdir(), "place": self.home, "mode": "scratch"}]
-        self.session = Session(policy=policy, dirs=dirs, **options)
+            given = [*given, {"host": tempfile.gettempdir(), "place": self.home, "mode": "scratch"}]
+        self.session = Session(policy=policy, dirs=given, **options)
         if self.home != HOME:
             self.make(self.home)
 
@@ -84,14 +88,15 @@ class Sandbox:
 
     def place(self, path: Optional[Path]) -> str:
         """The absolute path in the cell; None: the sandbox's own directory."""
-        return posixpath.normpath(posixpath.join(self.home, os.fspath(path) if path is not None else "."))
+        return posixpath.normpath(posixpath.join(self.home, path_of(path, "path") if path is not None else "."))
 
     def exec(self, argv: Sequence[str], *, input: Union[None, str, bytes] = None, cwd: Optional[Path] = None,
              env: Optional[Mapping[str, str]] = None, timeout: Optional[float] = None, bound: int = STREAM) -> Outcome:
         """Execute a program of the tree. `timeout` in seconds; `bound`: bytes of each stream that are kept. A command that fails
         or is ended is an Outcome; PolicyError: the policy executes no commands."""
         events: List[Dict[str, Any]] = []
-        run = self.session.run(list(argv), input=input, env=env, workdir=self.place(cwd), timeout=timeout or self._timeout,
+        argv = _arguments(argv)
+        run = self.session.run(argv, input=input, env=env, workdir=self.place(cwd), timeout=_seconds(timeout) or self._timeout,
                                limits={"stdout": bound, "stderr": bound, "stdin": MOST_INPUT}, on_event=events.append)
         if run.status == "rejected":
             raise PolicyError(f"{argv[0]}: {run.reason}", 78)
@@ -126,6 +131,8 @@ class Sandbox:
 
     def write(self, path: Path, content: bytes) -> None:
         """Put a file in, in the place of an older one; missing directories are made. OSError."""
+        if not isinstance(content, (bytes, bytearray, memoryview)):
+            raise InputError(f"content: expected bytes, got {type(content).__name__}")
         for offset in range(0, max(1, len(content)), PART):
             self._operate("write", path, offset, input=content[offset:offset + PART])
 
@@ -144,6 +151,22 @@ class Sandbox:
     def close(self) -> None:
         """End the session; its files go."""
         self.session.close()
+
+
+def _seconds(timeout: Optional[float]) -> Optional[float]:
+    """A time limit; None if there is none, as for 0. InputError for what is no number, and below 0."""
+    if timeout is None or timeout == 0:
+        return None
+    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout > 0:
+        raise InputError(f"timeout: expected a number of seconds above 0, got {timeout!r:.80}")
+    return timeout
+
+
+def _arguments(argv: object) -> List[str]:
+    """A command. InputError for a text, whose letters nobody means, for an empty list, and for what is no text in one."""
+    if not isinstance(argv, (list, tuple)) or not argv or not all(isinstance(each, str) for each in argv):
+        raise InputError(f"argv: expected a list of str, the program and its arguments, got {argv!r:.80}")
+    return list(argv)
 
 
 def shell(command: str) -> List[str]:

@@ -95,7 +95,7 @@ class ScriptExecutor:
             with self._session(session_id) as session_dir:
                 step_dir = session_dir / step_id
                 (step_dir / "plots").mkdir(parents=True, exist_ok=True)
-                result = run(script, inputs={"df": data}, policy=self._policy, tree=self._tree, output_dir=step_dir,
+                result = run(script if script.strip() else "pass", inputs={"df": data}, policy=self._policy, tree=self._tree, output_dir=step_dir,
                              timeout=self.timeout, binary=self._binary, returns=["results"], interface="scripts")
                 return self._outcome_of(result, time.monotonic() - start)
         except (HotcellError, OSError) as error:
@@ -105,6 +105,8 @@ class ScriptExecutor:
         warnings = _messages((result.manifest.get("check") or {}).get("warnings"))
         if result.ok and str(result.stderr):
             warnings.append(str(result.stderr))
+        if result.stdout.truncated:
+            warnings.append(f"output was cut: the script has printed {result.stdout.bytes} bytes, more than the policy's limits.stdout")
         results, why = _results_of(result)
         warnings += [*_of_guest(result), *why]
         return _outcome(output=str(result.stdout), error=self._error(result), results=results,
@@ -118,7 +120,7 @@ class ScriptExecutor:
         if result.rejection is not None and result.rejection.rule not in ("syntax", "input"):
             return f"Script validation failed: {result.rejection.message}"
         if result.error is not None:
-            return f"Execution error: {result.error.message}\n{result.error.traceback or NO_TRACEBACK}"
+            return f"Execution error: {result.error.message or result.error.type}\n{result.error.traceback or NO_TRACEBACK}"
         if result.rejection is not None:
             return f"Execution error: {result.rejection.message}\n{str(result.stderr) or NO_TRACEBACK}"
         if result.status == "error" and str(result.stderr).strip():  # as sys.exit("text") ends a script
