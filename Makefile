@@ -1,4 +1,5 @@
-# hotcell: build/hotcell (command line), build/hotcelld (daemon), build/hotcell-shim (what runs inside a cell), libhotcell.a.
+# hotcell: build/hotcell (command line), build/hotcelld (daemon), build/hotcell-shim (what runs inside a cell), libcell.a (what these
+# share on the host), libhotcell (for programs of users: src/lib).
 # make [CC=clang] [B=build/dir] [SAN=1] [WEAK=1] [TARGET]: "make help" lists the targets, with the text behind their "##".
 CC      ?= gcc
 # A directory of its own: else a later build without WEAK would take its objects up.
@@ -36,6 +37,7 @@ ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
 LIBS_GROUND := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
+LIBS_LIB   := $(shell pkg-config --libs libcjson libsodium)
 LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd)
 PY_CFLAGS  := $(shell $(PYTHON) -c 'import sysconfig as s; print("-isystem", s.get_path("include"), "-isystem", s.get_path("platinclude"))')
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
@@ -65,22 +67,42 @@ FUZZERS   := $(patsubst src/%.c,$(B)/fuzz/%,$(shell find src -name '*-fuzz.c'))
 REPORT    := $(patsubst src/report/%,$(B)/hotcell-report/%,$(wildcard $(addprefix src/report/*.,py html css js))) $(B)/hotcell-report/build.json $(B)/hotcell-report/facts.py
 # The program that "hotcell kernel" becomes; in the build it finds the Python package beside it.
 KERNEL    := $(B)/hotcell-kernel/__main__.py
+# libhotcell, whose first number is the version of its interface (the soname): it counts up when a program would have to be compiled anew.
+LIB_ABI   := 0
+LIB_FILE  := libhotcell.so.$(LIB_ABI).$(VERSION:0.%=%)
+LIBDIR    ?= $(PREFIX)/lib
+LIBRARY   := $(if $(SAN),,$(B)/$(LIB_FILE)) $(B)/libhotcell.a
 COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libhotcell.a $(B)/manifest.schema.json $(REPORT) $(KERNEL) $(MAN) $(COMPLETION) ## programs, libhotcell.a, man pages and completions, in build; the default
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libcell.a $(LIBRARY) $(B)/manifest.schema.json $(REPORT) $(KERNEL) $(MAN) $(COMPLETION) ## programs, libhotcell, man pages and completions, in build; the default
 help: ## this list
 	@awk -F ' +## ' '/^[a-z][a-z-]*:.* ## / { sub(/:.*/, "", $$1); printf "%-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 # Some commands become programs of their own, which print their help.
 $(COMPLETION): src/facts/completion.py $(B)/hotcell $(B)/hotcell-ledger $(REPORT)
 	@mkdir -p $(@D)
 	$(PYTHON) -I $< $(B)/hotcell $(@F) $(basename $(notdir $(wildcard policies/*.json))) >$@.new && mv $@.new $@
-$(B)/libhotcell.a: $(CELL_OBJS)
+$(B)/libcell.a: $(CELL_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
-$(B)/hotcell: $(CLI_OBJS) $(B)/libhotcell.a
+$(B)/hotcell: $(CLI_OBJS) $(B)/libcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
-$(B)/hotcell-ledger: $(LEDGER_OBJS) $(B)/libdaemon.a $(B)/libhotcell.a   # what "hotcell jobs" becomes: hotcell itself links no database
+$(B)/hotcell-ledger: $(LEDGER_OBJS) $(B)/libdaemon.a $(B)/libcell.a   # what "hotcell jobs" becomes: hotcell itself links no database
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS_DAEMON) $(LIBS) -lm
+# libhotcell shows hotcell_* alone. Of the ground it has what it calls: position-independent, and hidden like its own parts.
+LIB_OBJS := $(patsubst src/%.c,$(B)/lib/obj/%.o,$(call src,lib))
+LIB_GROUND := $(patsubst src/%.c,$(B)/lib/obj/%.o,$(call src,base) $(call src,json) $(addprefix src/,wire/answer.c client/http.c client/listed.c))
+$(B)/lib/obj/%.o: src/%.c Makefile
+	@mkdir -p $(@D) && echo "  CC $< (PIC)"
+	@$(CC) $(CPPFLAGS) $(CFLAGS:-fPIE=-fPIC) -fvisibility=hidden -MMD -MP -c -o $@ $<
+$(B)/lib/libground.a: $(LIB_GROUND)
+	@rm -f $@ && $(AR) rcs $@ $^
+$(B)/$(LIB_FILE): $(LIB_OBJS) $(B)/lib/libground.a src/lib/hotcell.map
+	$(CC) $(CFLAGS:-fPIE=-fPIC) -shared $(LINK:-pie=) -Wl,-z,defs -Wl,-soname,libhotcell.so.$(LIB_ABI) -Wl,--version-script=src/lib/hotcell.map -o $@ $(filter %.o %.a,$^) $(LIBS_LIB)
+	ln -sfn $(@F) $(B)/libhotcell.so.$(LIB_ABI) && ln -sfn $(@F) $(B)/libhotcell.so
+# One object, in which all names but hotcell_* are local to it.
+$(B)/libhotcell.a: $(LIB_OBJS) $(B)/lib/libground.a
+	$(LD) -r -o $(B)/lib/libhotcell.o $^ && objcopy --localize-hidden $(B)/lib/libhotcell.o
+	rm -f $@ && $(AR) rcs $@ $(B)/lib/libhotcell.o
 # A shim for another Python beside this one, from objects of its own.
 shims: $(B)/hotcell-shim ## also shims for other Pythons (PYTHONS="/path/to/python3.12 ..."), for trees that have these
 	@set -e; for p in $(PYTHONS); do \
@@ -90,7 +112,7 @@ shims: $(B)/hotcell-shim ## also shims for other Pythons (PYTHONS="/path/to/pyth
 	done
 $(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(GROUND_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
-$(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libhotcell.a
+$(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm
 $(B)/obj/daemon/http/other_routes.o: $(B)/gen/openapi.inc
 $(B)/obj/shim/init_image.o: $(B)/gen/init.inc
@@ -124,7 +146,7 @@ $(B)/init/init: $(B)/init/init.o $(B)/init/init_start.o
 	@$(CC) -nostdlib -static-pie -s -Wl,-z,noexecstack,-z,norelro,-z,noseparate-code -Wl,--build-id=none -o $@.new $^
 	@! LC_ALL=C readelf -rW $@.new | grep -v "no relocations" | grep . || { echo "$@: has relocations" >&2; exit 1; }
 	@mv $@.new $@
-$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a $(B)/libsha2.a   # never libhotcell; of inside and the ground only what it calls
+$(B)/hotcell-shim: $(SHIM_OBJS) $(B)/libinner.a $(B)/libpython.a $(B)/libsha2.a   # never libcell; of inside and the ground only what it calls
 	$(CC) $(CFLAGS) $(LINK:-pie=-no-pie) -rdynamic -o $@ $^ $(PY_LIBS) $(LIBS_GROUND)
 # What libpython lacks, if it does: src/shim/cpython/sha2.c.
 $(B)/libsha2.a: $(B)/obj/shim/cpython/sha2.o
@@ -163,19 +185,19 @@ $(KERNEL): src/python/hotcell-kernel/__main__.py
 $(B)/man/%: src/man/%.in $(FACTS)
 	$(call FILL,$<)
 
-$(B)/test/%: src/%.c $(B)/libhotcell.a
+$(B)/test/%: src/%.c $(B)/libcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libhotcell.a $(LIBS) -lm -lcmocka
-$(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libhotcell.a
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libcell.a $(LIBS) -lm -lcmocka
+$(B)/test/daemon/%: src/daemon/%.c $(B)/libdaemon.a $(B)/libcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libhotcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
-$(B)/test/daemon/ledger/print/%: src/daemon/ledger/print/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libhotcell.a
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $< $(B)/libdaemon.a $(B)/libcell.a $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
+$(B)/test/daemon/ledger/print/%: src/daemon/ledger/print/%.c $(filter-out %/main.o,$(LEDGER_OBJS)) $(B)/libdaemon.a $(B)/libcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.def,$^) $(LIBS_DAEMON) $(LIBS) -lm -lcmocka
-$(B)/test/batch/%: src/batch/%.c $(BATCH_OBJS) $(call objs,client) $(B)/libhotcell.a
+$(B)/test/batch/%: src/batch/%.c $(BATCH_OBJS) $(call objs,client) $(B)/libcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.def,$^) $(LIBS) -lm -lcmocka
-$(B)/test/cli/%: src/cli/%.c $(filter-out %/main.o,$(CLI_OBJS)) $(B)/libhotcell.a
+$(B)/test/cli/%: src/cli/%.c $(filter-out %/main.o,$(CLI_OBJS)) $(B)/libcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter-out %.h %.def,$^) $(LIBS) -lm -lcmocka
 # A hostile program where the launcher looks for the shim: tests/probe.
@@ -185,12 +207,12 @@ $(B)/probe/hotcell-shim: $(wildcard tests/probe/*.[ch]) src/wire/frame.h src/wir
 $(B)/probe/hotcell: $(B)/hotcell
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 # The same program, whose jobs run in warm cells: tests/warm.
-$(B)/warm/hotcell: tests/warm/warm.c $(CLI_OBJS) $(B)/libhotcell.a $(B)/warm/hotcell-shim
+$(B)/warm/hotcell: tests/warm/warm.c $(CLI_OBJS) $(B)/libcell.a $(B)/warm/hotcell-shim
 	@mkdir -p $(@D) && echo "  WARM"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -Wl,--wrap=hc_run,--wrap=hc_session_start -MMD -MP -MF $@.d -o $@ $(filter %.c %.o %.a,$^) $(LIBS) -lm
 $(B)/warm/hotcell-shim: $(B)/hotcell-shim
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
-$(B)/warm/siblings: tests/warm/siblings.c $(B)/libhotcell.a $(B)/warm/hotcell-shim
+$(B)/warm/siblings: tests/warm/siblings.c $(B)/libcell.a $(B)/warm/hotcell-shim
 	@mkdir -p $(@D) && echo "  WARM"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) $(LINK) -MMD -MP -MF $@.d -o $@ $(filter %.c %.a,$^) $(LIBS) -lm
 # And with a zygote that lies to its launcher.
@@ -238,6 +260,7 @@ $(B)/fuzz/%-fuzz: $(B)/fuzz/obj/%-fuzz.o $(B)/fuzz/libground.a
 # Of the daemon only what parses.
 $(B)/fuzz/daemon/config/config-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/config/%.o,config config_options config_print config_tokens)
 $(B)/fuzz/daemon/http/request-fuzz: $(patsubst %,$(B)/fuzz/obj/daemon/%.o,http/request queue/tool_answer)
+$(B)/fuzz/lib/result-fuzz: $(patsubst %,$(B)/fuzz/obj/%.o,lib/result lib/spec lib/place lib/exchange lib/child client/http client/listed)
 $(B)/fuzz/batch/entry-fuzz: $(B)/fuzz/obj/batch/entry.o
 # $(call fuzz_one,FLAGS): the target of this rule, its output only if it finds something
 fuzz_one = @$< $(1) -rss_limit_mb=1024 -timeout=10 >$(B)/$(@F).log 2>&1 || { grep -A 12 'ERROR: \|runtime error: ' $(B)/$(@F).log | cut -c 1-160; tail -n 3 $(B)/$(@F).log; exit 1; }
@@ -259,7 +282,7 @@ bench: all ## measurements, with a report in build/bench (BENCH='cold --peer ...
 	tests/bench/run --build $(B) $(BENCH)
 soak: all ## eight hours of jobs, nothing of which may grow (SOAK='--hours 1')
 	tests/bench/run --build $(B) -o $(B)/soak soak $(SOAK)
-install: all ## programs, policies, recipes, man pages, units and the Python package (PREFIX, DESTDIR, PYTHONDIR)
+install: all ## programs, libhotcell, policies, recipes, man pages, units and the Python package (PREFIX, DESTDIR, LIBDIR, PYTHONDIR)
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(B)/hotcelld $(DESTDIR)$(PREFIX)/bin/
@@ -290,13 +313,21 @@ install: all ## programs, policies, recipes, man pages, units and the Python pac
 	install -D -m 644 $(B)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell
 	install -D -m 644 $(B)/completion/zsh $(DESTDIR)$(ZSHDIR)/_hotcell
 	install -D -m 644 $(B)/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hotcell.fish
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(B)/$(LIB_FILE) $(B)/libhotcell.a $(DESTDIR)$(LIBDIR)/
+	ln -sfn $(LIB_FILE) $(DESTDIR)$(LIBDIR)/libhotcell.so.$(LIB_ABI) && ln -sfn libhotcell.so.$(LIB_ABI) $(DESTDIR)$(LIBDIR)/libhotcell.so
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/lib/libhotcell.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libhotcell.pc
+	install -D -m 644 src/lib/hotcell.h $(DESTDIR)$(PREFIX)/include/hotcell.h
+	install -D -m 644 tests/examples/wrapper.c $(DESTDIR)$(PREFIX)/share/doc/libhotcell-dev/examples/wrapper.c
 	for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$$(basename $$m); done
 deb: ## Debian's packages, in build/deb, for the release that this runs on
 	scripts/deb/build
-uninstall: ## what install put there (its PREFIX, DESTDIR and PYTHONDIR); trees, results and configuration stay
+uninstall: ## what install put there (its PREFIX, DESTDIR, LIBDIR and PYTHONDIR); trees, results and configuration stay
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,hotcell hotcelld hotcell-runner hotcell-pyrun)
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell $(DESTDIR)$(PYTHONDIR)/hotcell
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/lib/,systemd/system/hotcelld.service systemd/system/hotcelld.socket systemd/user/hotcelld.service sysusers.d/hotcell.conf tmpfiles.d/hotcell.conf)
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(LIB_FILE) libhotcell.so.$(LIB_ABI) libhotcell.so libhotcell.a pkgconfig/libhotcell.pc)
+	rm -rf $(DESTDIR)$(PREFIX)/include/hotcell.h $(DESTDIR)$(PREFIX)/share/doc/libhotcell-dev
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hotcell $(DESTDIR)$(ZSHDIR)/_hotcell $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/hotcell.fish
 	rm -f $(foreach m,$(notdir $(MAN)),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(m)))/$(m))
 clean: ## remove build, with all that is in it

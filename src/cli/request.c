@@ -83,7 +83,7 @@ static const struct {
     {{"stdin", required_argument, NULL, OPT_STDIN}, HC_OF_RUN | HC_OF_EXEC},
     {{"seed", required_argument, NULL, OPT_SEED}, HC_OF_RUN | HC_OF_SESSION | HC_OF_SERVE | HC_OF_BATCH},
     {{"return", required_argument, NULL, OPT_RETURN}, HC_OF_RUN},
-    {{"spec", required_argument, NULL, OPT_SPEC}, HC_OF_RUN | HC_OF_CHECK},
+    {{"spec", required_argument, NULL, OPT_SPEC}, HC_OF_RUN | HC_OF_CHECK | HC_OF_SESSION},
     {{"session", required_argument, NULL, OPT_SESSION}, HC_OF_RUN | HC_OF_EXEC},
     {{"step", required_argument, NULL, OPT_STEP}, HC_OF_RUN | HC_OF_EXEC},
     {{"wait", no_argument, NULL, OPT_WAIT}, HC_OF_RUN | HC_OF_EXEC},
@@ -434,6 +434,9 @@ static int find_spec(int argc, char **argv, const struct option *all, struct hc_
         if (opt == OPT_SPEC)
             q->spec = optarg;
     }
+    if (q->live && q->spec && (q->kernel || strcmp(q->spec, "-") == 0))
+        return hc_usage(q->command,
+                        q->kernel ? "--spec is not for notebooks" : "--spec -: runs come on standard input");
     if (q->batch && argc - optind != 1)
         return hc_usage(q->command, "expected one file of jobs, or - for standard input");
     if (q->live && !q->batch && argc != optind)
@@ -506,7 +509,8 @@ static int read_spec(struct hc_request *q, struct hc_error *err)
     const char *name = strcmp(q->spec, "-") == 0 ? "standard input" : q->spec;
     if (read_whole(q->spec, MAX_SPEC, &text, err) < 0)
         return hc_exit_as(err, HC_EXIT_DATA);
-    return hc_job_parse(&q->job, name, text.data ? text.data : "", text.len, err);
+    return (q->live ? hc_job_parse_session : hc_job_parse)(&q->job, name, text.data ? text.data : "",
+                                                           text.len, err);
 }
 
 int hc_request_load_policy(struct hc_request *q, struct hc_error *err)

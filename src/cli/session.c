@@ -22,6 +22,7 @@ static const char help_head[] =
     "                            a directory of this host, or a copy of it to change, at PLACE or at its\n"
     "                            own path\n"
     "      --var NAME=JSON       a value\n"
+    "      --spec FILE           all of this as JSON, but for the programs\n"
     "      --seed N              make hashes and random numbers repeatable\n"
     "      --label NAME=VALUE    goes into the manifests\n\n"
     "Over the policy (hotcell-policy(5)); limits of time and size are those of one run:\n";

@@ -11,9 +11,7 @@
 
 int hc_ask_find(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
-    if (named && setenv("HOTCELL_SOCKET", named, 1) < 0)
-        return hc_fail(err, errno, "HOTCELL_SOCKET");
-    return hc_daemon_address_find(p, err);
+    return named && *named ? hc_daemon_address_parse(p, named, err) : hc_daemon_address_find(p, err);
 }
 
 bool hc_ask_is_root(const struct hc_daemon_address *p)

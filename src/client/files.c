@@ -2,6 +2,7 @@
 
 #include "base/fd.h"
 #include "base/hash.h"
+#include "client/listed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,61 +23,6 @@ struct listed_file {
     int64_t bytes;       /* the file's size; -1: unknown */
     const char *sha256;  /* in hexadecimal, borrowed from the manifest; NULL: unknown */
 };
-
-/* ---- names ---- */
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Undoes a manifest's escapes of a path: \xHH for a byte, \\ for a backslash. -1: the path does not fit into
- * `size` bytes, or has a NUL. */
-static int unescape(const char *text, char *out, size_t size)
-{
-    size_t n = 0;
-    for (; *text && n + 1 < size; n++) {
-        bool hex = text[0] == '\\' && text[1] == 'x' && hex_value(text[2]) >= 0 && hex_value(text[3]) >= 0;
-        if (hex) {
-            out[n] = (char)(hex_value(text[2]) << 4 | hex_value(text[3]));
-            text += 4;
-        } else {
-            text += text[0] == '\\' && text[1] == '\\';
-            out[n] = *text++;
-        }
-        if (!out[n])
-            return -1;
-    }
-    out[n] = '\0';
-    return *text ? -1 : 0;
-}
-
-/* Is `path` relative, without empty parts, "." and ".."? Symbolic links are left to the kernel to refuse. */
-static bool lies_below(const char *path)
-{
-    const char *end;
-    do {
-        end = strchrnul(path, '/');
-        size_t n = (size_t)(end - path);
-        bool dots = (n == 1 && path[0] == '.') || (n == 2 && path[0] == '.' && path[1] == '.');
-        if (n == 0 || n > NAME_MAX || dots)
-            return false;
-        path = end + 1;
-    } while (*end);
-    return true;
-}
-
-static void add_percent_encoded(struct hc_buf *out, const char *path)
-{
-    for (; *path; path++) {
-        unsigned char c = (unsigned char)*path;
-        bool plain =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c);
-        (void)(plain ? hc_buf_add(out, path, 1) : hc_buf_fmt(out, "%%%02X", c));
-    }
-}
 
 /* ---- one file ---- */
 
@@ -117,7 +63,7 @@ static int send_file_request(const struct source *f, const struct listed_file *w
 {
     hc_autobuf path = {0};
     (void)hc_buf_fmt(&path, "%s/files/", f->job);
-    add_percent_encoded(&path, w->name);
+    hc_listed_encode(&path, w->name);
     if (path.failed)
         return hc_fail(err, ENOMEM, "fetch a file");
     const struct hc_exchange_head head = {.method = "GET", .path = path.data};
@@ -157,7 +103,8 @@ static int set_file_name(struct listed_file *w, const char *path, bool escaped, 
     bool fits = strlen(path) < sizeof w->name;
     if (fits && !escaped)
         (void)snprintf(w->name, sizeof w->name, "%s", path);
-    if (!fits || (escaped && unescape(path, w->name, sizeof w->name) < 0) || !lies_below(w->name))
+    if (!fits || (escaped && hc_listed_unescape(path, w->name, sizeof w->name) < 0) ||
+        !hc_listed_lies_below(w->name))
         return hc_fail(err, 0, "hotcelld names a file that cannot be kept: '%.200s'", path);
     return 0;
 }

@@ -49,6 +49,12 @@ static bool is_port(const char *digits, size_t len)
     return hc_parse_int(text, &port) == 0 && port > 0 && port <= UINT16_MAX;
 }
 
+bool hc_is_bearer_token(const char *text)
+{
+    return *text &&
+           !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=")];
+}
+
 /* Parses HOST:PORT; HOST is a name, an IPv4 address, or an IPv6 address in brackets. */
 static int set_address(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
@@ -64,9 +70,7 @@ static int set_address(struct hc_daemon_address *p, const char *named, struct hc
     memcpy(p->port, port, port_len);
     (void)snprintf(p->name, sizeof p->name, "http://%.300s", text);
     p->token = getenv("HOTCELL_TOKEN");
-    if (p->token &&
-        (!*p->token || p->token[strspn(p->token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                                 "0123456789-._~+/=")]))
+    if (p->token && !hc_is_bearer_token(p->token))
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "HOTCELL_TOKEN: expected a bearer token");
     return 0;
 }
@@ -79,22 +83,28 @@ static bool is_bare_address(const char *named)
            access(named, F_OK) < 0;
 }
 
-int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err)
+int hc_daemon_address_parse(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
-    const char *named = getenv("HOTCELL_SOCKET");
-    char path[PATH_MAX];
     *p = (struct hc_daemon_address){0};
-    if (named && strncmp(named, http, strlen(http)) == 0)
+    if (strncmp(named, http, strlen(http)) == 0)
         return set_address(p, named, err);
-    if (named && strstr(named, "://")) /* another scheme, such as https, cannot be a path */
+    if (strstr(named, "://")) /* another scheme, such as https, cannot be a path */
         return fail_address(named, err);
-    if (named && is_bare_address(named))
+    if (is_bare_address(named))
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
                           "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s': did you mean "
                           "http://%.100s?",
                           named, named);
+    return set_path(p, named, err);
+}
+
+int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err)
+{
+    const char *named = getenv("HOTCELL_SOCKET");
+    char path[PATH_MAX];
     if (named && *named)
-        return set_path(p, named, err);
+        return hc_daemon_address_parse(p, named, err);
+    *p = (struct hc_daemon_address){0};
     if (hc_daemon_socket(path, err) < 0)
         return hc_exit_as(err, HC_EXIT_USAGE);
     bool own = access(path, F_OK) == 0 || access(SYSTEM_SOCKET, F_OK) < 0;
@@ -173,19 +183,26 @@ static int send_all(int fd, const char *data, size_t len, struct hc_error *err)
     return 0;
 }
 
+void hc_put_request_head(struct hc_buf *out, const struct hc_daemon_address *p,
+                         const struct hc_exchange_head *h)
+{
+    (void)hc_buf_fmt(out, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", h->method, h->path);
+    if (h->accept)
+        (void)hc_buf_fmt(out, "Accept: %s\r\n", h->accept);
+    if (p->token)
+        (void)hc_buf_fmt(out, "Authorization: Bearer %s\r\n", p->token);
+    if (h->body)
+        (void)hc_buf_fmt(out, "Content-Type: %s\r\n", h->type ? h->type : "application/json");
+    if (strcmp(h->method, "POST") == 0)
+        (void)hc_buf_fmt(out, "Content-Length: %zu\r\n", h->body ? h->body_len : 0);
+    (void)hc_buf_str(out, "\r\n");
+}
+
 int hc_send(int fd, const struct hc_daemon_address *p, const struct hc_exchange_head *h, struct hc_error *err)
 {
     hc_autobuf head = {0};
-    (void)hc_buf_fmt(&head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", h->method, h->path);
-    if (h->accept)
-        (void)hc_buf_fmt(&head, "Accept: %s\r\n", h->accept);
-    if (p->token)
-        (void)hc_buf_fmt(&head, "Authorization: Bearer %s\r\n", p->token);
-    if (h->body)
-        (void)hc_buf_fmt(&head, "Content-Type: %s\r\n", h->type ? h->type : "application/json");
-    if (strcmp(h->method, "POST") == 0)
-        (void)hc_buf_fmt(&head, "Content-Length: %zu\r\n", h->body ? h->body_len : 0);
-    if (hc_buf_str(&head, "\r\n") < 0)
+    hc_put_request_head(&head, p, h);
+    if (head.failed)
         return hc_fail(err, ENOMEM, "send the request");
     int rc = send_all(fd, head.data, head.len, err);
     if (rc == 0 && h->body)
@@ -221,4 +238,25 @@ int hc_exchange(const struct hc_daemon_address *p, const struct hc_exchange_head
         if (hc_receive(fd, a, -1, -1, err) < 0)
             return -1;
     return 0;
+}
+
+int hc_exit_of_http(int status)
+{
+    switch (status) {
+    case 400: /* the request is wrong, */
+    case 404: /* or names something that the daemon does not have */
+    case 410:
+    case 413:
+    case 415:
+        return HC_EXIT_DATA;
+    case 401: /* no valid token */
+    case 403: /* the tenant has not this right */
+    case 422: /* a policy or tree cannot be used */
+        return HC_EXIT_CONFIG;
+    case 429:
+    case 503:
+        return HC_EXIT_UNAVAILABLE;
+    default:
+        return HC_EXIT_INTERNAL;
+    }
 }

@@ -23,6 +23,13 @@ struct hc_daemon_address {
  * has a wrong value. */
 int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err);
 
+/* Fills `p` with the address `named`, which is written as in $HOTCELL_SOCKET and not empty. Errors as above.
+ */
+int hc_daemon_address_parse(struct hc_daemon_address *p, const char *named, struct hc_error *err);
+
+/* Can the text be a bearer token? */
+bool hc_is_bearer_token(const char *text);
+
 /* One request; all pointers are borrowed. */
 struct hc_exchange_head {
     const char *method, *path; /* method, such as "POST"; path and query, percent-encoded already */
@@ -35,6 +42,10 @@ struct hc_exchange_head {
 /* Connects; returns a socket that the caller closes. -1: HC_EXIT_UNAVAILABLE, with err->sys set unless the
  * host's name could not be resolved. */
 int hc_dial(const struct hc_daemon_address *p, struct hc_error *err);
+
+/* Appends the head of a request, up to its blank line. `out->failed` says whether there was memory. */
+void hc_put_request_head(struct hc_buf *out, const struct hc_daemon_address *p,
+                         const struct hc_exchange_head *h);
 
 /* Sends a request. If the daemon closes its end before the whole body is sent, sending ends with 0, as the
  * answer may say why. */
@@ -50,5 +61,8 @@ int hc_receive(int fd, struct hc_answer *a, int cancel_fd, int other_fd, struct 
 /* Connects, sends a request and reads the whole answer into `a`, which the caller finishes in any case. */
 int hc_exchange(const struct hc_daemon_address *p, const struct hc_exchange_head *h, struct hc_answer *a,
                 struct hc_error *err);
+
+/* The exit status of `hotcell run` for an HTTP status that is no success. */
+int hc_exit_of_http(int status);
 
 #endif

@@ -1,5 +1,7 @@
 #include "client/job_result.h"
 
+#include "client/http.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,28 +59,6 @@ void hc_job_result_read(const cJSON *manifest, struct hc_manifest *m)
 
 /* ---- a problem ---- */
 
-/* The exit status of "hotcell run" for an HTTP status. */
-static int exit_of(int status)
-{
-    switch (status) {
-    case 400: /* the request is wrong, */
-    case 404: /* or names something that the daemon does not have */
-    case 410:
-    case 413:
-    case 415:
-        return HC_EXIT_DATA;
-    case 401: /* no valid token */
-    case 403: /* the tenant has not this right */
-    case 422: /* a policy or tree cannot be used */
-        return HC_EXIT_CONFIG;
-    case 429:
-    case 503:
-        return HC_EXIT_UNAVAILABLE;
-    default:
-        return HC_EXIT_INTERNAL;
-    }
-}
-
 int hc_job_result_problem(const char *text, size_t len, int status, char **manifest, struct hc_error *err)
 {
     cJSON *problem = cJSON_ParseWithLength(text, len);
@@ -91,12 +71,13 @@ int hc_job_result_problem(const char *text, size_t len, int status, char **manif
         status = (int)own;
     *manifest = inner ? cJSON_PrintUnformatted(inner) : NULL;
     if (!*detail)
-        (void)hc_fail_as(err, exit_of(status), 0, "hotcelld answers with status %d, and does not say why",
-                         status);
+        (void)hc_fail_as(err, hc_exit_of_http(status), 0,
+                         "hotcelld answers with status %d, and does not say why", status);
     else if (wait > 0)
-        (void)hc_fail_as(err, exit_of(status), 0, "hotcelld: %.600s; try again in %d s", detail, (int)wait);
+        (void)hc_fail_as(err, hc_exit_of_http(status), 0, "hotcelld: %.600s; try again in %d s", detail,
+                         (int)wait);
     else
-        (void)hc_fail_as(err, exit_of(status), 0, "hotcelld: %.600s%s", detail,
+        (void)hc_fail_as(err, hc_exit_of_http(status), 0, "hotcelld: %.600s%s", detail,
                          status == 401 ? " (a token is taken from HOTCELL_TOKEN)" : "");
     if (cancelled) /* cancelled while it waited: the same exit status as for a job that ran and was cancelled
                     */

@@ -145,6 +145,11 @@ void hc_job_drop_stdin(struct hc_job *job);
  */
 int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err);
 
+/* Parse the spec of a session on this host: hotcell's own form, without the members that describe one
+ * program. Errors as for hc_job_parse. */
+int hc_job_parse_session(struct hc_job *job, const char *name, const char *text, size_t len,
+                         struct hc_error *err);
+
 /* The content of inputs that came inside a spec, in the order of job->inputs, whose `path` is then no more
  * than the file's name. */
 struct hc_uploads {

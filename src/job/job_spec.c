@@ -14,6 +14,7 @@ struct spec {
     const struct hc_json *json; /* the spec's document */
     struct hc_uploads *uploads; /* NULL: inputs are paths of this host */
     bool is_run;                /* the spec is of a run of a session */
+    bool begins_session;        /* the spec is of a session on this host, whose runs bring the programs */
     struct hc_policy scratch;   /* limits are set here only to check them */
 };
 
@@ -486,6 +487,22 @@ static const struct member session_form[] = {
     {NULL, NULL},
 };
 
+/* The same of a session on this host, which may have this host's files. */
+static const struct member own_session_form[] = {
+    {"inputs", parse_inputs},
+    {"vars", parse_vars},
+    {"policy", parse_policy},
+    {"tree", parse_tree},
+    {"output_dir", parse_output_dir},
+    {"limits", parse_limits},
+    {"labels", parse_labels},
+    {"seed", parse_seed},
+    {"tools", parse_tools},
+    {"dirs", parse_dirs},
+    {"env", parse_env},
+    {NULL, NULL},
+};
+
 /* The form of a session's run has no members for files of this host: its cell exists already, and gets no
  * more mounts.
  */
@@ -511,12 +528,15 @@ struct form {
 
 static const struct form by_owner = {own_form, HC_SPEC_OWN}, by_runner = {runner_form, HC_SPEC_RUNNER},
                          by_sender = {upload_form, HC_SPEC_UPLOAD},
-                         of_a_session = {session_form, HC_SPEC_SESSION}, of_a_run = {run_form, HC_SPEC_RUN};
+                         of_a_session = {session_form, HC_SPEC_SESSION},
+                         of_own_session = {own_session_form, HC_SPEC_OWN}, of_a_run = {run_form, HC_SPEC_RUN};
 
 static const struct form *form_of(const struct spec *s)
 {
     if (s->is_run)
         return &of_a_run;
+    if (s->begins_session)
+        return &of_own_session;
     if (s->job->session)
         return &of_a_session;
     if (s->uploads)
@@ -554,7 +574,7 @@ static int unknown_member(const struct spec *s, const cJSON *node, const struct 
     const char *known[MOST_MEMBERS];
     char hint[160];
     list_members(form, known);
-    if (form == &of_a_session && has_member(&by_sender, node->string))
+    if ((form == &of_a_session || form == &of_own_session) && has_member(&by_sender, node->string))
         return hc_json_fail(s->json, node, true, err, "'%.64s' is for a run of a session", node->string);
     if (form == &of_a_run && has_member(&by_owner, node->string))
         return refuse_session_member(s, node, node->string, err);
@@ -690,13 +710,15 @@ static int parse_spec(struct spec *s, struct hc_error *err)
     const cJSON *root = s->json->root, *node;
     if (!cJSON_IsObject(root))
         return hc_json_fail(s->json, root, false, err, "expected an object, got %s", hc_json_kind(root));
-    if (!s->uploads && is_runner_form(root) && start_runner_form(s->job, err) < 0)
+    if (!s->uploads && !s->begins_session && is_runner_form(root) && start_runner_form(s->job, err) < 0)
         return -1;
     cJSON_ArrayForEach(node, root)
     {
         if (parse_member(s, node, form_of(s), err) < 0)
             return -1;
     }
+    if (s->begins_session)
+        return refuse_shared_names(s, err);
     if (!s->job->code && !s->job->session)
         return hc_json_fail(s->json, root, false, err, "expected a member 'code', which holds the program");
     if (refuse_beside_command(s, err) < 0)
@@ -732,6 +754,13 @@ static int parse_text(struct spec *s, bool session, const char *name, const char
 int hc_job_parse(struct hc_job *job, const char *name, const char *text, size_t len, struct hc_error *err)
 {
     struct spec s = {.job = job};
+    return parse_text(&s, false, name, text, len, err);
+}
+
+int hc_job_parse_session(struct hc_job *job, const char *name, const char *text, size_t len,
+                         struct hc_error *err)
+{
+    struct spec s = {.job = job, .begins_session = true};
     return parse_text(&s, false, name, text, len, err);
 }
 

@@ -1,4 +1,4 @@
-/* jobs - one process that runs many jobs by libhotcell, as a daemon would: jobs COUNT SPEC
+/* jobs - one process that runs many jobs by libcell, as a daemon would: jobs COUNT SPEC
  *
  * SPEC is a job as JSON (hotcell-job(5)). Prints, after the first tenth of the jobs and at the end, what the
  * process holds:

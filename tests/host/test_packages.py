@@ -10,7 +10,7 @@ import pytest
 import cells
 
 TOP = Path(__file__).resolve().parents[2]
-PACKAGES = ["hotcell", "hotcell-tree-scientific", "hotcelld", "python3-hotcell"]
+PACKAGES = ["hotcell", "hotcell-tree-scientific", "hotcelld", "libhotcell-dev", "libhotcell0", "python3-hotcell"]
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("dh"), reason="debhelper is not installed: scripts/test installs it")]
 
@@ -25,6 +25,8 @@ def made_packages(tmp_path_factory):
     top = tmp_path_factory.mktemp("checkout")
     output_of("cp", "-R", *(str(TOP / name) for name in ("src", "policies", "rootfs", "scripts", "Makefile", "LICENSE", "README.md", "CHANGELOG.md",
                                                          "SECURITY.md")), str(top))
+    (top / "tests/examples").mkdir(parents=True)
+    shutil.copy(TOP / "tests/examples/wrapper.c", top / "tests/examples")
     done = subprocess.run(["make", "deb"], cwd=top, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     made = {path.name.partition("_")[0]: path for path in (top / "build" / "deb").glob("*.deb") if "-dbgsym" not in path.name}
@@ -43,7 +45,7 @@ def names_below(folder):
 
 def test_all_that_is_installed_is_in_one_of_the_packages(packages, tmp_path):
     output_of("make", "install", f"DESTDIR={tmp_path}/by-make", "PREFIX=/usr", "PYTHONDIR=/usr/lib/python3/dist-packages",
-              "ZSHDIR=/usr/share/zsh/vendor-completions", cwd=TOP)
+              "ZSHDIR=/usr/share/zsh/vendor-completions", f"LIBDIR=/usr/lib/{output_of('gcc', '-print-multiarch').strip()}", cwd=TOP)
     unpack(packages, tmp_path / "by-dpkg")
     packed = {name.replace("lib/systemd/", "usr/lib/systemd/", 1) if name.startswith("lib/") else name for name in names_below(tmp_path / "by-dpkg")}
     missing = names_below(tmp_path / "by-make") - packed

@@ -1,4 +1,4 @@
-"""Cells of one zygote, as tests/warm/siblings.c makes them: libhotcell, without a command line between."""
+"""Cells of one zygote, as tests/warm/siblings.c makes them: libcell, without a command line between."""
 
 import contextlib
 import json

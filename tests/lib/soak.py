@@ -107,7 +107,7 @@ def library_program():
         libraries = ["libseccomp", "libmnl", "libcjson", "libsodium", "libpcre2-8"]
         flags = subprocess.run(["pkg-config", "--libs", *libraries], capture_output=True, text=True, check=True)
         subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", f"-I{ROOT}/src", "-o", place / "jobs",
-                        ROOT / "tests/bench/jobs.c", cells.BUILD / "libhotcell.a", *flags.stdout.split(), "-lm"], check=True)
+                        ROOT / "tests/bench/jobs.c", cells.BUILD / "libcell.a", *flags.stdout.split(), "-lm"], check=True)
         (place / "jobs").chmod(0o755)
     return place / "jobs"
 

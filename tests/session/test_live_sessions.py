@@ -1111,3 +1111,18 @@ def test_environment_variables_of_a_run_are_its_own(base_tree):  # pylint: disab
     with session_client.Session("--env-count=0") as session:
         refused = session.run("1", env={"A": "x"})
         assert refused.status == "rejected", refused
+
+
+def test_a_spec_gives_what_concerns_all_runs_and_options_win(tmp_path, base_tree):
+    del base_tree
+    spec = tmp_path / "session.json"
+    spec.write_text(json.dumps({"vars": {"x": 40}, "labels": {"a": "spec", "b": "spec"}, "limits": {"session_runs": 1}}))
+    with session_client.Session("--spec", str(spec), "--label", "a=option") as session:
+        run = session.run("x + 2")
+        assert run.value == 42 and run.manifest["labels"] == {"a": "option", "b": "spec"}, run
+    for member, words in (("code", "is for a run of a session"), ("stdin", "is for a run of a session"), ("nope", "unknown member 'nope'")):
+        spec.write_text(json.dumps({member: "1"}))
+        refused = cells.hotcell("session", "--spec", str(spec))
+        assert refused.returncode == 65 and f"{spec}:1:2:" in refused.stderr and words in refused.stderr, refused
+    assert cells.hotcell("session", "--spec", "-").returncode == 64
+    assert cells.hotcell("kernel", "-f", "x", "--spec", str(spec)).returncode == 64

@@ -1,4 +1,4 @@
-/* siblings - cells of one zygote, by libhotcell:
+/* siblings - cells of one zygote, by libcell:
  *
  * siblings park COUNT SPEC: parks COUNT cells, prints a line of JSON about them, waits for a line on standard
  * input, runs the job in one after the other, and prints the manifests.
