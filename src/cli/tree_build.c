@@ -140,7 +140,8 @@ static int find_recipe(const char *recipe, char out[PATH_MAX], struct hc_error *
     if (!strchr(recipe, '/') && errno == ENOENT)
         return hc_fail_as(
             err, HC_EXIT_DATA, 0,
-            "there is no recipe '%s': expected base, minimal-scientific, scientific or a path with a slash",
+            "there is no recipe '%s': expected base, minimal-scientific, scientific, scientific-more, shell "
+            "or a path with a slash",
             recipe);
     return hc_fail_as(err, HC_EXIT_DATA, errno, "recipe %s", out);
 }

@@ -146,6 +146,7 @@ def attempts(name):
 @pytest.fixture(scope="module")
 def outcomes(request, base_tree):
     cells.build_tree("scientific")
+    cells.build_tree("scientific-more")
     names = corpora.selected(request, "name")
     found = corpora.side_by_side(attempts, names)
     write_report({name: tried for name, tried in found.items() if not isinstance(tried, Exception)})

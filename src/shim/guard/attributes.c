@@ -3,6 +3,7 @@
 #include "shim/guard/builtins.h"
 #include "shim/guard/denial.h"
 #include "shim/guard/formats.h"
+#include "shim/guard/frames.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
@@ -31,7 +32,7 @@ static bool is_hidden(PyObject *name)
     return utf8 && strncmp(utf8, prefix, strlen(prefix)) == 0;
 }
 
-static int refuse_attribute(const char *name)
+static int refuse_attribute(const char *name, PyObject *exception)
 {
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
@@ -40,12 +41,12 @@ static int refuse_attribute(const char *name)
         .hint = hc_hint_for_attribute(name),
         .message = hc_guard.attributes.message,
     };
-    return hc_refuse_or_learn(&r, PyExc_AttributeError);
+    return hc_refuse_or_learn(&r, exception);
 }
 
 int hc_attribute_judge(PyObject *name)
 {
-    return hc_attribute_denied(name) ? refuse_attribute(text_of(name)) : 0;
+    return hc_attribute_denied(name) ? refuse_attribute(text_of(name), PyExc_AttributeError) : 0;
 }
 
 static PyObject *raise_argument_count(const char *function, const char *expected, Py_ssize_t got)
@@ -98,7 +99,8 @@ static PyObject *guarded_hasattr(PyObject *self, PyObject *const *args, Py_ssize
 static int judge_new_attribute(PyObject *name)
 {
     const char *utf8 = text_of(name);
-    return utf8 && hc_guard_given_denied(utf8) ? refuse_attribute(utf8) : hc_attribute_judge(name);
+    return utf8 && hc_guard_given_denied(utf8) ? refuse_attribute(utf8, PyExc_AttributeError)
+                                               : hc_attribute_judge(name);
 }
 
 static PyObject *guarded_setattr(PyObject *self, PyObject *const *args, Py_ssize_t count)
@@ -119,6 +121,66 @@ static PyObject *guarded_delattr(PyObject *self, PyObject *const *args, Py_ssize
     if (hc_attribute_judge(args[1]) < 0 || hc_write_attribute(args[0], args[1], NULL) < 0)
         return NULL;
     return Py_NewRef(Py_None);
+}
+
+/* ---- the real functions, which libraries call ---- */
+
+static PyObject *plain_getattr, *plain_setattr, *plain_delattr; /* owned */
+
+/* Is the name denied only because it begins with an underscore? */
+static bool is_spared(const char *name)
+{
+    hc_guard_spare_private(HC_SPARE_ALL);
+    bool denied = hc_guard_given_denied(name) || hc_guard_attribute_denied(name);
+    hc_guard_spare_private(HC_SPARE_NONE);
+    return !denied;
+}
+
+/* Does a library look up for its caller (hc_servers) a name that is denied to the program? The names in the
+ * library's own code are for itself, and so are private ones that it puts together, as sympy does in
+ * "_print_" + name; but not in a template. */
+static bool serves_denied_name(PyObject *name)
+{
+    static const char *const templates[] = {"jinja2/", "markupsafe/", NULL};
+    const char *utf8 = text_of(name);
+    if (!utf8 || (!hc_guard_given_denied(utf8) && !hc_guard_attribute_denied(utf8)))
+        return false;
+    bool own = hc_caller_is_library(templates) && is_spared(utf8);
+    return !own && !hc_caller_has_constant(name) && hc_caller_is_guest(hc_servers);
+}
+
+/* Calls the real function for a library; for code without a file, which a library made of a text of the
+ * program, the program's function `guarded`. A library that serves the program gets PermissionError: jinja2
+ * takes AttributeError as a value that is not defined. */
+static PyObject *call_for_caller(PyObject *plain,
+                                 PyObject *(*guarded)(PyObject *, PyObject *const *, Py_ssize_t),
+                                 PyObject *const *args, Py_ssize_t count)
+{
+    if (count < 2 || !PyUnicode_Check(args[1]))
+        return PyObject_Vectorcall(plain, args, (size_t)count, NULL);
+    if (hc_caller_is_guest(NULL))
+        return guarded(NULL, args, count);
+    if (serves_denied_name(args[1]) && refuse_attribute(text_of(args[1]), PyExc_PermissionError) < 0)
+        return NULL;
+    return PyObject_Vectorcall(plain, args, (size_t)count, NULL);
+}
+
+static PyObject *getattr_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    return call_for_caller(plain_getattr, guarded_getattr, args, count);
+}
+
+static PyObject *setattr_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    return call_for_caller(plain_setattr, guarded_setattr, args, count);
+}
+
+static PyObject *delattr_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    return call_for_caller(plain_delattr, guarded_delattr, args, count);
 }
 
 /* ---- functions that list names ---- */
@@ -202,6 +264,28 @@ static PyObject *own_names(PyObject *self, PyObject *unused)
 /* METH_FASTCALL functions have a type of their own. */
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
+/* Puts `method` in the place of the interpreter's real function; `*plain` keeps the original. */
+static int replace_real(PyMethodDef *method, PyObject **plain)
+{
+    PyObject *real = PyEval_GetBuiltins(); /* borrowed */
+    *plain = Py_XNewRef(PyDict_GetItemString(real, method->ml_name));
+    hc_autopy *module = *plain ? PyUnicode_InternFromString("builtins") : NULL;
+    hc_autopy *function = module ? PyCFunction_NewEx(method, NULL, module) : NULL;
+    return function ? PyDict_SetItemString(real, method->ml_name, function) : -1;
+}
+
+static int guard_real_functions(void)
+{
+    static PyMethodDef get = {"getattr", FAST(getattr_for_all), METH_FASTCALL,
+                              "getattr(object, name[, default]) -> value"};
+    static PyMethodDef set = {"setattr", FAST(setattr_for_all), METH_FASTCALL,
+                              "setattr(object, name, value)"};
+    static PyMethodDef del = {"delattr", FAST(delattr_for_all), METH_FASTCALL, "delattr(object, name)"};
+    bool failed = replace_real(&get, &plain_getattr) < 0 || replace_real(&set, &plain_setattr) < 0 ||
+                  replace_real(&del, &plain_delattr) < 0;
+    return failed ? -1 : 0;
+}
+
 int hc_attributes_guard(PyObject *builtins, PyObject *space)
 {
     static PyMethodDef access[] = {
@@ -225,7 +309,8 @@ int hc_attributes_guard(PyObject *builtins, PyObject *space)
     bool any = hc_guard.attributes.deny.count || hc_guard.attributes.suffixes.count ||
                hc_guard.attributes.private_ones;
     bool shown = any || hc_guard.builtins.hide_prefix || hc_guard.builtins.own_namespace;
-    if (any && (hc_builtins_replace(builtins, access) < 0 || hc_formats_guard() < 0))
+    if (any &&
+        (hc_builtins_replace(builtins, access) < 0 || guard_real_functions() < 0 || hc_formats_guard() < 0))
         return -1;
     if (shown && hc_builtins_replace(builtins, lists) < 0)
         return -1;

@@ -9,6 +9,7 @@
 #include "shim/guard/imports.h"
 #include "shim/guard/modules.h"
 #include "shim/guard/picklable.h"
+#include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
 #include "shim/guard/zones.h"
 #include "shim/harness/paths.h"
@@ -440,6 +441,8 @@ static int judge_event(enum hc_event_kind kind, const struct event *e)
         return judge_compile(e);
     case HC_EVENT_CODE:
         return refuse_unless(!hc_caller_is_guest(NULL), e);
+    case HC_EVENT_LOAD_CODE: /* jinja2 does it for a program that has a cache of templates */
+        return refuse_unless(!hc_caller_is_guest(hc_servers), e);
     case HC_EVENT_ATTRIBUTE:
         return judge_attribute(e);
     case HC_EVENT_PICKLE:

@@ -106,13 +106,16 @@ static PyObject *refuse_unguarded(void)
     return NULL;
 }
 
-/* Checks `source`, and returns the object to use in its place. New reference; NULL with an exception set. */
-static PyObject *judge_source(PyObject *source, int start)
+/* Who has a source compiled. */
+enum maker {
+    BY_PROGRAM,
+    BY_LIBRARY, /* a library, perhaps of a text that the program gave it */
+};
+
+static PyObject *judge_any(PyObject *source, int start)
 {
     if (PyCode_Check(source)) /* it was checked when it was compiled */
         return Py_NewRef(source);
-    if (hc_guard.code.guarded_writes)
-        return refuse_unguarded();
     if (PyAST_Check(source) > 0)
         return judge_object(source, start == Py_eval_input ? 1 : start == Py_single_input ? 2 : 0);
     bool is_str = PyUnicode_Check(source);
@@ -127,9 +130,22 @@ static PyObject *judge_source(PyObject *source, int start)
     return judge_text(text, !is_str, start) < 0 ? NULL : hc_py_take(&fixed);
 }
 
+/* Checks `source`, and returns the object to use in its place. New reference; NULL with an exception set. */
+static PyObject *judge_source(PyObject *source, int start, enum maker by)
+{
+    if (by == BY_PROGRAM && hc_guard.code.guarded_writes && !PyCode_Check(source))
+        return refuse_unguarded();
+    hc_guard_spare_private(by == BY_PROGRAM         ? HC_SPARE_NONE
+                           : hc_library_is_loaded() ? HC_SPARE_ALL
+                                                    : HC_SPARE_SINGLE);
+    PyObject *judged = judge_any(source, start);
+    hc_guard_spare_private(HC_SPARE_NONE);
+    return judged;
+}
+
 int hc_dynamic_judge(PyObject *source, int start)
 {
-    hc_autopy *judged = judge_source(source, start);
+    hc_autopy *judged = judge_source(source, start, BY_PROGRAM);
     if (judged)
         return 0;
     if (!PyErr_ExceptionMatches(PyExc_SyntaxError))
@@ -155,22 +171,26 @@ static PyObject *call_judged(PyObject *function, PyObject *judged, Py_ssize_t at
     return result;
 }
 
+/* Checks the source that is the first argument of exec() or eval(), and calls `plain` with it. */
+static PyObject *run_judged(PyObject *plain, int start, enum maker by, PyObject *const *args,
+                            Py_ssize_t count, PyObject *names)
+{
+    if (!count)
+        return PyObject_Vectorcall(plain, args, (size_t)count, names);
+    hc_autopy *judged = judge_source(args[0], start, by);
+    return judged ? call_judged(plain, judged, 0, args, count, names) : NULL;
+}
+
 static PyObject *guarded_exec(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    if (!count)
-        return PyObject_Vectorcall(plain_exec, args, (size_t)count, names);
-    hc_autopy *judged = judge_source(args[0], Py_file_input);
-    return judged ? call_judged(plain_exec, judged, 0, args, count, names) : NULL;
+    return run_judged(plain_exec, Py_file_input, BY_PROGRAM, args, count, names);
 }
 
 static PyObject *guarded_eval(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    if (!count)
-        return PyObject_Vectorcall(plain_eval, args, (size_t)count, names);
-    hc_autopy *judged = judge_source(args[0], Py_eval_input);
-    return judged ? call_judged(plain_eval, judged, 0, args, count, names) : NULL;
+    return run_judged(plain_eval, Py_eval_input, BY_PROGRAM, args, count, names);
 }
 
 /* The index in `args` of an argument that is given by position or name; -1 if it is not given. */
@@ -215,9 +235,8 @@ static PyObject *as_compiled(PyObject *code, PyObject *const *args, Py_ssize_t c
     return hc_origin_compiled(code, source < 0 ? NULL : args[source], file < 0 ? NULL : args[file]);
 }
 
-static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *compile_judged(enum maker by, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    (void)self;
     Py_ssize_t at = argument_index(count, names, 0, "source"),
                mode_at = argument_index(count, names, 2, "mode");
     PyObject *mode = mode_at < 0 ? NULL : args[mode_at]; /* borrowed */
@@ -226,10 +245,43 @@ static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize
     int start = is_mode(mode, "eval")     ? Py_eval_input
                 : is_mode(mode, "single") ? Py_single_input
                                           : Py_file_input;
-    hc_autopy *judged = judge_source(args[at], start);
+    hc_autopy *judged = judge_source(args[at], start, by);
     if (!judged)
         return PyErr_ExceptionMatches(PyExc_SyntaxError) ? compile_unparsed(args, count, names) : NULL;
     return as_compiled(call_judged(plain_compile, judged, at, args, count, names), args, count, names);
+}
+
+static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    (void)self;
+    return compile_judged(BY_PROGRAM, args, count, names);
+}
+
+/* ---- code that libraries make of texts ---- */
+
+/* Modules that make code of texts which they wrote themselves, with at most names of the program in them. The
+ * texts of all others may be the program's: they are checked as if it had called eval() itself. */
+static const char *const own_texts[] = {"importlib._bootstrap",
+                                        "dataclasses",
+                                        "collections/",
+                                        "scipy/_lib/_bunch",
+                                        "scipy/stats/_distn_infrastructure",
+                                        "fontTools/ttLib/tables/otBase",
+                                        NULL};
+
+/* Does a library make code of a text that may be the program's? */
+static bool is_foreign_text(PyObject *const *args, Py_ssize_t count)
+{
+    return count && !PyCode_Check(args[0]) && hc_caller_is_library(own_texts);
+}
+
+/* Does this call of compile() only parse, as ast.parse() does? */
+static bool only_parses(PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t at = argument_index(count, names, 3, "flags");
+    long flags = at >= 0 && PyLong_Check(args[at]) ? PyLong_AsLong(args[at]) : 0;
+    PyErr_Clear();
+    return flags > 0 && (flags & PyCF_ONLY_AST);
 }
 
 /* ---- modules that the program wrote ---- */
@@ -262,12 +314,16 @@ static PyObject *eval_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
     (void)self;
     if (give_own_builtins(args, count) < 0)
         return NULL;
+    if (is_foreign_text(args, count))
+        return run_judged(plain_eval, Py_eval_input, BY_LIBRARY, args, count, names);
     return call_for_caller("eval", plain_eval, args, count, names);
 }
 
 static PyObject *compile_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
+    if (is_foreign_text(args, count) && !only_parses(args, count, names))
+        return compile_judged(BY_LIBRARY, args, count, names);
     PyObject *code = call_for_caller("compile", plain_compile, args, count, names);
     return as_compiled(code, args, count, names);
 }
@@ -276,7 +332,7 @@ static PyObject *compile_for_all(PyObject *self, PyObject *const *args, Py_ssize
 static bool is_own_module(PyObject *code)
 {
     return hc_party_of_file(((PyCodeObject *)code)->co_filename) == HC_PARTY_GUEST ||
-           (hc_origin_refuted(code) && hc_asked_through("importlib._bootstrap"));
+           (hc_origin_refuted(code) && hc_caller_is_module("importlib._bootstrap"));
 }
 
 /* The import system runs every module by exec(code, names). A module whose file is not in the tree gets the
@@ -294,6 +350,8 @@ static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
         return NULL;
     if (count >= 1 && PyCode_Check(args[0]) && is_own_module(args[0]))
         hc_guard_compiled(args[0]);
+    if (is_foreign_text(args, count))
+        return run_judged(plain_exec, Py_file_input, BY_LIBRARY, args, count, names);
     return call_for_caller("exec", plain_exec, args, count, names);
 }
 

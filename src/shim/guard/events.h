@@ -22,7 +22,8 @@ enum hc_event_kind {
     HC_EVENT_SOCKET,    /* socket.__new__ */
     HC_EVENT_IMPORT,    /* import */
     HC_EVENT_COMPILE,   /* compile */
-    HC_EVENT_CODE,      /* code.__new__, marshal: origin.h settles the file name */
+    HC_EVENT_CODE,      /* code.__new__: origin.h settles the file name */
+    HC_EVENT_LOAD_CODE, /* marshal, likewise; refused to the program through libraries that serve it, too */
     HC_EVENT_ATTRIBUTE, /* object.__getattr__ and the like */
     HC_EVENT_PICKLE,    /* pickle.find_class */
     HC_EVENT_ENV,       /* os.putenv, os.unsetenv */

@@ -55,14 +55,35 @@ static int judge_text(PyObject *text)
     return 0;
 }
 
+/* Can the text name an attribute: is there a dot before something other than a digit? Most formats of
+ * libraries are "{:.2f}" and the like. */
+static bool may_name_attribute(PyObject *text)
+{
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+    Py_ssize_t at = -1;
+    while ((at = PyUnicode_FindChar(text, '.', at + 1, size, 1)) >= 0)
+        if (at + 1 < size && !Py_UNICODE_ISDIGIT(PyUnicode_READ_CHAR(text, at + 1)))
+            return true;
+    return false;
+}
+
+/* Does the program format, or a library with a text that is not in its own code? A program can have a library
+ * do so with its text. */
+static bool is_for_guest(PyObject *text)
+{
+    if (hc_caller_is_guest(NULL))
+        return true;
+    return may_name_attribute(text) && hc_caller_is_library(NULL) && !hc_caller_has_constant(text);
+}
+
 static PyObject *format(PyObject *self, PyObject *args, PyObject *named)
 {
-    return hc_caller_is_guest(NULL) && judge_text(self) < 0 ? NULL : plain_format(self, args, named);
+    return is_for_guest(self) && judge_text(self) < 0 ? NULL : plain_format(self, args, named);
 }
 
 static PyObject *format_map(PyObject *self, PyObject *mapping)
 {
-    return hc_caller_is_guest(NULL) && judge_text(self) < 0 ? NULL : plain_format_map(self, mapping);
+    return is_for_guest(self) && judge_text(self) < 0 ? NULL : plain_format_map(self, mapping);
 }
 
 /* The C function behind a method of str; NULL with an exception set. */

@@ -2,6 +2,7 @@
  * frame, which would cost more than all the rest of the guard. */
 #include "shim/cpython/cpython.h"
 
+#include "policy/policy.h"
 #include "shim/guard/frames.h"
 #include "shim/guard/rules.h"
 
@@ -68,6 +69,22 @@ static const hc_frame *caller_of(const hc_frame *f)
     return skip_incomplete(f->previous);
 }
 
+/* The path of a library's file below its directory of modules: "gzip.py", "jinja2/filters.py". NULL: the file
+ * is no library's. */
+static const char *path_of_module(const char *file)
+{
+    static const char *const sites[] = {"dist-packages/", "site-packages/"};
+    bool of_layer = begins(file, HC_LAYERS_PLACE "/");
+    const char *rest = of_layer                       ? file + strlen(HC_LAYERS_PLACE "/")
+                       : begins(file, TREE "python3") ? file + strlen(TREE)
+                                                      : NULL;
+    rest = rest ? strchr(rest, '/') : NULL;
+    for (size_t i = 0; rest && i < sizeof sites / sizeof *sites; i++)
+        if (begins(rest + 1, sites[i]))
+            return rest + 1 + strlen(sites[i]);
+    return rest ? rest + 1 : NULL;
+}
+
 /* "/usr/lib/python3.11/gzip.py" and "<frozen gzip>" are "gzip"; all below ".../ctypes/" is "ctypes/". */
 static bool is_module(const hc_frame *f, const char *module)
 {
@@ -77,12 +94,8 @@ static bool is_module(const hc_frame *f, const char *module)
         return false;
     if (begins(file, FROZEN))
         return strncmp(file + strlen(FROZEN), module, len) == 0 && file[strlen(FROZEN) + len] == '>';
-    if (!begins(file, TREE "python3."))
-        return false;
-    const char *rest = strchr(file + strlen(TREE), '/');
-    if (!rest || strncmp(rest + 1, module, len) != 0)
-        return false;
-    return module[len - 1] == '/' || strcmp(rest + 1 + len, ".py") == 0;
+    const char *path = path_of_module(file);
+    return path && begins(path, module) && (module[len - 1] == '/' || strcmp(path + len, ".py") == 0);
 }
 
 static bool is_one_of(const hc_frame *f, const char *const *modules)
@@ -112,6 +125,40 @@ bool hc_called_by_guest(void)
     f = f ? caller_of(f) : NULL;
     enum hc_party party = f ? hc_party_of_file(hc_frame_code(f)->co_filename) : HC_PARTY_HARNESS;
     return party == HC_PARTY_GUEST || party == HC_PARTY_NONE;
+}
+
+bool hc_caller_is_library(const char *const *except)
+{
+    const hc_frame *f = innermost();
+    return f && hc_party_of_file(hc_frame_code(f)->co_filename) == HC_PARTY_LIBRARY && !is_one_of(f, except);
+}
+
+bool hc_library_is_loaded(void)
+{
+    for (const hc_frame *f = innermost(); f; f = caller_of(f)) {
+        if (hc_party_of_file(hc_frame_code(f)->co_filename) != HC_PARTY_LIBRARY)
+            return false;
+        if (is_loading(f))
+            return true;
+    }
+    return false;
+}
+
+static bool has_constant(PyObject *constants, PyObject *text)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); i++) {
+        PyObject *one = PyTuple_GET_ITEM(constants, i); /* borrowed */
+        if (PyUnicode_CheckExact(one) ? PyUnicode_Compare(one, text) == 0
+                                      : PyTuple_CheckExact(one) && has_constant(one, text))
+            return true;
+    }
+    return false;
+}
+
+bool hc_caller_has_constant(PyObject *text)
+{
+    const hc_frame *f = innermost();
+    return f && has_constant(hc_frame_code(f)->co_consts, text);
 }
 
 /* An instruction as it was compiled, without the changes that the interpreter makes at run time. */

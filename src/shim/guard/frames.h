@@ -28,8 +28,8 @@ enum hc_party {
 enum hc_party hc_party_of_file(PyObject *filename);
 
 /* Is the innermost frame the program's, or of code without a file? Without any frame the harness calls:
- * false. `through`: modules of the standard library that act for their callers, such as "gzip" or "ctypes/",
- * whose frames are skipped; NULL-terminated, or NULL for none. */
+ * false. `through`: modules of the tree or its layers that act for their callers, such as "gzip" or
+ * "jinja2/", whose frames are skipped; NULL-terminated, or NULL for none. */
 bool hc_caller_is_guest(const char *const *through);
 
 /* Was the code of the innermost frame called by code of the program, or without a file? */
@@ -37,6 +37,16 @@ bool hc_called_by_guest(void);
 
 /* Is the innermost frame one of `module` of the standard library? */
 bool hc_caller_is_module(const char *module);
+
+/* Is the innermost frame a library's, and none of the modules `except`, written as `through` above? */
+bool hc_caller_is_library(const char *const *except);
+
+/* Is a library's module being loaded: is there its top level between the innermost frame and the program's?
+ */
+bool hc_library_is_loaded(void);
+
+/* Does `text`, a str, stand in the innermost frame's own code, as a constant? */
+bool hc_caller_has_constant(PyObject *text);
 
 /* As hc_caller_is_guest, but true for a frame of the harness too: the harness calls methods of the program's
  * figures and values, which may be functions of the interpreter, without a frame. */

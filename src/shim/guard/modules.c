@@ -6,6 +6,7 @@
 #include "shim/guard/hidden.h"
 #include "shim/guard/hints.h"
 #include "shim/guard/imports.h"
+#include "shim/guard/picklable.h"
 #include "shim/guard/pointers.h"
 #include "shim/guard/reach.h"
 #include "shim/guard/rules.h"
@@ -20,6 +21,7 @@ enum way {
     WAY_CHOOSE,     /* allows only certain values of an argument */
     WAY_IMPORT,     /* checks the module that an argument names */
     WAY_LOAD,       /* checks the module that an import spec names */
+    WAY_OBJECT,     /* checks the function or class that an argument names, as in a pickle */
     WAY_ATTRIBUTES, /* checks the attributes that the arguments name */
     WAY_MEMBERS,    /* leaves denied attributes out of a list of members */
     WAY_MODULE,     /* refuses to return a denied module */
@@ -61,6 +63,8 @@ static const struct row own_rows[] = {
     {.module = "_operator", .name = "attrgetter", .way = WAY_ATTRIBUTES},
     {.module = "_operator", .name = "methodcaller", .way = WAY_ATTRIBUTES},
     {.module = "string", .name = "Formatter.get_field", .way = WAY_FORMAT},
+    {.module = "yaml.constructor", .name = "FullConstructor.find_python_name", .way = WAY_OBJECT, .at = 1},
+    {.module = "yaml.constructor", .name = "FullConstructor.find_python_module", .way = WAY_IMPORT, .at = 1},
     {.module = "importlib", .name = "reload", .way = WAY_RELOAD},
 };
 /* Rows for policies that allow no threads; early versions of Python 3.11 have no audit event for starting
@@ -261,6 +265,35 @@ static PyObject *call_members(const struct changed *c, PyObject *args, PyObject 
     return hc_py_take(&rest);
 }
 
+static int judge_object(const char *dotted)
+{
+    char module[256] = "builtins", what[256];
+    const char *dot = strrchr(dotted, '.');
+    if (dot)
+        (void)snprintf(module, sizeof module, "%.*s", (int)(dot - dotted), dotted);
+    if (hc_picklable(module, dot ? dot + 1 : dotted))
+        return 0;
+    (void)snprintf(what, sizeof what, "%.240s", dotted);
+    struct hc_refusal r = {
+        .layer = HC_DENIAL_RUNTIME,
+        .rule = "modules",
+        .what = what,
+        .hint = "Use yaml.safe_load, and build the object of what it returns.",
+        .message = "Loading {name} from YAML is not allowed by this policy",
+    };
+    return hc_refuse_or_learn(&r, PyExc_PermissionError);
+}
+
+/* A method that finds a class or a function by its dotted name, such as that of a constructor of YAML. */
+static PyObject *call_object(const struct changed *c, PyObject *args, PyObject *named)
+{
+    PyObject *name =
+        PyTuple_GET_SIZE(args) > c->row->at ? PyTuple_GET_ITEM(args, c->row->at) : NULL; /* borrowed */
+    const char *dotted = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    return dotted && judge_object(dotted) < 0 ? NULL : PyObject_Call(c->original, args, named);
+}
+
 /* Refuses the result of a function if it is a denied module. Steals `found`; NULL stays NULL. */
 static PyObject *check_result(PyObject *found)
 {
@@ -313,7 +346,7 @@ static bool is_bound(enum way way)
         return !hc_threads_allowed();
     if (way == WAY_LOAD) /* hc_reach_judge_load looks at the caller itself */
         return true;
-    if (way == WAY_IMPORT)
+    if (way == WAY_IMPORT || way == WAY_OBJECT)
         return hc_caller_may_serve_guest(hc_resolvers);
     bool returns_attributes = way == WAY_ATTRIBUTES;
     return returns_attributes || hc_guest_line() ? hc_caller_may_serve_guest(NULL) : hc_caller_is_guest(NULL);
@@ -338,6 +371,8 @@ static PyObject *call_replacement(PyObject *self, PyObject *args, PyObject *name
         return call_import(c, args, named);
     case WAY_LOAD:
         return call_load(c, args, named);
+    case WAY_OBJECT:
+        return call_object(c, args, named);
     case WAY_ATTRIBUTES:
         return check_result(call_with_attributes(c, args, named));
     case WAY_MEMBERS:

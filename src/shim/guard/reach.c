@@ -11,13 +11,16 @@
 #include "shim/guard/imports.h"
 #include "shim/guard/rules.h"
 
-const char *const hc_resolvers[] = {"pkgutil",    "pydoc", "operator", "importlib/", "unittest/",
-                                    "contextlib", "runpy", "string",   "logging/",   NULL};
+/* Libraries that do what a text of their caller says: templates, expressions, documents. */
+#define SERVERS "jinja2/", "markupsafe/", "yaml/", "sympy/", "mpmath/", "tqdm/"
+const char *const hc_servers[] = {SERVERS, NULL};
+const char *const hc_resolvers[] = {"pkgutil", "pydoc",  "operator", "importlib/", "unittest/", "contextlib",
+                                    "runpy",   "string", "logging/", SERVERS,      NULL};
 /* Modules that look into a module which their caller passes. inspect is only here, as it also goes through
  * all modules for its own purposes. */
 static const char *const inspecting_modules[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
                                                  "unittest/", "contextlib", "runpy",    "string",
-                                                 "logging/",  "inspect",    NULL};
+                                                 "logging/",  "inspect",    SERVERS,    NULL};
 /* Modules with loaders, which the program may call without the import system. */
 static const char *const loaders[] = {
     "importlib._bootstrap", "importlib._bootstrap_external", "importlib/", "pkgutil", "runpy", NULL};

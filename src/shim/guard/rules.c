@@ -228,11 +228,24 @@ bool hc_guard_given_denied(const char *name)
     return !hc_names_has(&hc_guard.attributes.allow, name);
 }
 
+static _Thread_local enum hc_spared spared_now; /* hc_guard_spare_private */
+
+void hc_guard_spare_private(enum hc_spared spared)
+{
+    spared_now = spared;
+}
+
+static bool is_private(const char *name)
+{
+    return name[0] == '_' &&
+           (spared_now == HC_SPARE_NONE || (spared_now == HC_SPARE_SINGLE && name[1] == '_'));
+}
+
 bool hc_guard_attribute_denied(const char *name)
 {
     if (hc_names_has(&hc_guard.attributes.allow, name))
         return false;
     return hc_names_has(&hc_guard.attributes.deny, name) ||
-           (hc_guard.attributes.private_ones && name[0] == '_') ||
+           (hc_guard.attributes.private_ones && is_private(name)) ||
            hc_names_has_suffix(&hc_guard.attributes.suffixes, name);
 }

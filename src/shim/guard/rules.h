@@ -112,6 +112,13 @@ const char *hc_guard_import_refusal(const char *dotted, bool from);
  * numpy reads memory at the address that such an attribute names. Arrays have it themselves. */
 bool hc_guard_given_denied(const char *name);
 
+/* Which names that begin with an underscore are spared by attributes.private_ones: a library's text uses such
+ * names for its own objects. Names that the policy denies by themselves are never spared. */
+enum hc_spared { HC_SPARE_NONE, HC_SPARE_SINGLE /* those with one underscore */, HC_SPARE_ALL };
+
+/* Has the checks of this thread spare names, until the next call. */
+void hc_guard_spare_private(enum hc_spared spared);
+
 /* Is the program forbidden to use attributes of this name? */
 bool hc_guard_attribute_denied(const char *name);
 
