@@ -142,6 +142,38 @@ def test_a_paused_sandbox_waits_with_its_state(daemon, client):
     assert "paused" in seen["run"]["message"] and (seen["value"], seen["after"]) == ("26", "running"), seen
 
 
+# ---- files ----
+
+def test_files_are_those_of_the_session(daemon, client):
+    seen = play(daemon, client, "files")
+    assert seen["written"] == {"type": "file", "name": 'a "quoted" \u00e9.txt', "path": '/output/d/a "quoted" \u00e9.txt'}, seen
+    assert [entry["path"] for entry in seen["several"]] == ["/output/one.bin", "/output/empty", "/output/d/two.txt"]
+    assert (seen["streamed"]["path"], seen["inside"]) == ("/output/streamed.txt", "hello \u00fcfrom a stream300")
+    assert (seen["read"], seen["bytes"]) == (["by code", "--x\r\n", "", 0], True)
+    assert {"dir /output/deep", "file /output/made.txt"} <= set(seen["list"]) and "file /output/deep/er/x" not in seen["list"], seen
+    assert seen["deep"] == ["dir /output/deep/er", "file /output/deep/er/x"] and seen["some"] == len(seen["list"])
+    assert (seen["exists"], seen["made"], seen["removed"]) == ([True, False, True, False], [True, False, False], [False] * 3)
+    assert (seen["renamed"]["path"], seen["renamed"]["size"]) == ("/output/new/named.txt", 7)
+    assert [(info["type"], info["path"]) for info in seen["info"]] == [("file", "/output/new/named.txt"), ("dir", "/output/new"), ("dir", "/output")]
+    refused = seen["refused"]
+    for name in ("missing", "info", "list", "rename"):
+        assert refused[name]["name"] == "FileNotFoundError" and "no such file" in refused[name]["message"], (name, refused[name])
+    for name, words in (("directory", "is a directory"), ("outside", "/output"), ("up", '".."'), ("file", "no directory"),
+                        ("root", "expected a path"), ("home", "/output"), ("gzip", "not compressed"), ("large", "http.body"), ("metadata", "metadata")):
+        assert "returned" not in refused[name] and words in refused[name]["message"], (name, refused[name])
+
+
+def test_large_files_and_long_lists_come_in_parts(daemon, client):
+    seen = play(daemon, client, "large")
+    assert seen == {"whole": True, "listed": 3001}
+
+
+def test_directories_are_watched(daemon, client):
+    seen = play(daemon, client, "watching")
+    assert not any("deep" in event or "elsewhere" in event for event in seen["events"]), seen
+    assert "no such file" in seen["missing"]["message"], seen["missing"]
+
+
 # ---- what is refused ----
 
 API = [("GET", "/sandboxes"), ("GET", "/v2/sandboxes"), ("POST", "/sandboxes"), ("POST", "/v2/sandboxes"), ("GET", "/sandboxes/{}"), ("DELETE", "/sandboxes/{}"),

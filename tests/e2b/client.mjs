@@ -133,6 +133,71 @@ const scenarios = {
     })
   },
 
+  async files() {
+    return within({}, async (sandbox) => {
+      const { files } = sandbox, seen = {}
+      const bytes = Uint8Array.from({ length: 300 }, (_, i) => i % 256)
+      seen.written = await files.write('d/a "quoted" \u00e9.txt', 'hello \u00fc')
+      seen.several = await files.write([{ path: '/output/one.bin', data: bytes.buffer }, { path: './empty', data: '' }, { path: 'd//two.txt', data: '--x\r\n' }])
+      seen.streamed = await files.write('streamed.txt', new Blob(['from a ', 'stream']).stream())
+      seen.inside = (await sandbox.runCode("open('d/a \"quoted\" \u00e9.txt').read() + open('/output/streamed.txt').read() + str(len(open('one.bin', 'rb').read()))")).text
+      await sandbox.runCode("open('made.txt', 'w').write('by code')\nimport os\nos.makedirs('deep/er')\nopen('deep/er/x', 'w').write('x')")
+      seen.read = [await files.read('made.txt'), await files.read('d/two.txt'), await files.read('empty'), (await files.read('empty', { format: 'bytes' })).length]
+      seen.bytes = Array.from(await files.read('one.bin', { format: 'bytes' })).every((byte, i) => byte === i % 256)
+      const named = (entries) => entries.map((e) => `${e.type} ${e.path}`)
+      seen.list = named(await files.list('/output')), seen.deep = named(await files.list('deep', { depth: 2 })), seen.some = (await files.list('.', { depth: 1 })).length
+      seen.exists = [await files.exists('made.txt'), await files.exists('nothing'), await files.exists('/output'), await files.exists('no/thing')]
+      seen.made = [await files.makeDir('new/dir'), await files.makeDir('new/dir'), await files.makeDir('/output')]
+      seen.renamed = await files.rename('made.txt', 'new/named.txt')
+      seen.info = [await files.getInfo('new/named.txt'), await files.getInfo('new'), await files.getInfo('.')]
+      await files.remove('deep')
+      await files.remove('empty')
+      await files.remove('nothing')
+      seen.removed = [await files.exists('deep/er/x'), await files.exists('deep'), await files.exists('empty')]
+      seen.refused = {
+        missing: await failure(() => files.read('nothing')), directory: await failure(() => files.read('d')),
+        outside: await failure(() => files.write('/etc/x', '1')), up: await failure(() => files.read('../x')), info: await failure(() => files.getInfo('nothing')),
+        list: await failure(() => files.list('nothing')), file: await failure(() => files.list('one.bin')), root: await failure(() => files.remove('.')),
+        rename: await failure(() => files.rename('nothing', 'x')), home: await failure(() => files.write('/home/user/x', '1')), gzip: await failure(() => files.write('z', '1', { gzip: true })),
+        large: await failure(() => files.write('large', 'x'.repeat(1 << 20))), metadata: await failure(() => files.write('m', '1', { metadata: { a: 'b' } })),
+      }
+      return seen
+    })
+  },
+
+  async large() {
+    return within({}, async (sandbox) => {
+      await sandbox.runCode("import os\nwith open('large', 'wb') as f:\n    for i in range(10): f.write(bytes([i]) * (1 << 20))\nfor i in range(3000): open('n' + str(i) + 'x' * 120, 'w').close()")
+      const bytes = await sandbox.files.read('large', { format: 'bytes' })
+      const whole = bytes.length === 10 << 20 && [...Array(10).keys()].every((i) => bytes[i << 20] === i && bytes[((i + 1) << 20) - 1] === i)
+      return { whole, listed: (await sandbox.files.list('.')).length }
+    })
+  },
+
+  async watching() {
+    return within({}, async (sandbox) => {
+      await sandbox.files.makeDir('d')
+      const events = [], all = []
+      const until = async (list, ...wanted) => {
+        while (!wanted.every((event) => list.includes(event))) await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      const handle = await sandbox.files.watchDir('d', (event) => { events.push(`${event.type} ${event.name}`) }, { timeoutMs: 0 })
+      const whole = await sandbox.files.watchDir('.', (event) => { all.push(`${event.type} ${event.name}`) }, { recursive: true, timeoutMs: 0 })
+      await sandbox.files.write('d/one', 'one')
+      await until(events, 'create one')
+      await sandbox.runCode("import os\nopen('d/two', 'w').write('2')\nos.makedirs('d/e')\nopen('d/e/deep', 'w').write('x')\nopen('elsewhere', 'w').close()\nopen('d/one', 'a').write('more')")
+      await until(events, 'create two', 'write one', 'create e')
+      await until(all, 'create d/two', 'create d/e/deep', 'create elsewhere')
+      await sandbox.files.remove('d/two')
+      await until(events, 'remove two')
+      await until(all, 'remove d/two')
+      await handle.stop()
+      await whole.stop()
+      const missing = await failure(() => sandbox.files.watchDir('nothing', () => undefined))
+      return { events, all, missing }
+    })
+  },
+
   async pause() {
     return within({}, async (sandbox) => {
       await sandbox.runCode('z = 26')

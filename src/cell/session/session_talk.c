@@ -55,6 +55,8 @@ static void answer_error(struct client *c, const struct hc_error *err, size_t br
         (void)cJSON_AddNumberToObject(o, "branch", (double)branch);
     (void)cJSON_AddNumberToObject(o, "line", c->line);
     (void)cJSON_AddStringToObject(o, "message", err->text);
+    if (!branch && (err->sys == ENOENT || err->sys == EEXIST))
+        (void)cJSON_AddStringToObject(o, "errno", err->sys == ENOENT ? "ENOENT" : "EEXIST");
     write_answer(c, o);
 }
 
@@ -413,13 +415,22 @@ static const struct {
     int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
     bool in_branches; /* allowed while branches are open */
 } requests[] = {
-    {"run", serve_run, false},           {"checkpoint", serve_checkpoint, false},
-    {"rollback", serve_rollback, false}, {"branch", serve_branch, false},
-    {"keep", serve_keep, true},          {"interrupt", serve_interrupt, true},
-    {"stream", serve_stream, true},      {"close", serve_close, true},
-    {"input", serve_input, true},        {"write_file", serve_files, false},
-    {"read_file", serve_files, false},   {"list_files", serve_files, false},
-    {"stat_file", serve_files, false},   {"remove_file", serve_files, false},
+    {"run", serve_run, false},
+    {"checkpoint", serve_checkpoint, false},
+    {"rollback", serve_rollback, false},
+    {"branch", serve_branch, false},
+    {"keep", serve_keep, true},
+    {"interrupt", serve_interrupt, true},
+    {"stream", serve_stream, true},
+    {"close", serve_close, true},
+    {"input", serve_input, true},
+    {"write_file", serve_files, false},
+    {"read_file", serve_files, false},
+    {"list_files", serve_files, false},
+    {"stat_file", serve_files, false},
+    {"remove_file", serve_files, false},
+    {"make_directory", serve_files, false},
+    {"move_file", serve_files, false},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:

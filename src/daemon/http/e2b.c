@@ -170,19 +170,40 @@ bool hc_e2b_waits(struct hc_exchange *x, const struct hc_front_session *s)
     return true;
 }
 
+/* Have those who watch a sandbox wait for the end of what it does now. */
+static void wake_watchers(const struct hc_http *h)
+{
+    for (struct hc_connection *c = h->connections; c; c = c->next)
+        if (c->exchange && c->exchange->beats)
+            c->exchange->waiter.wake(&c->exchange->waiter);
+}
+
+int hc_e2b_try(struct hc_exchange *x, struct hc_front_session *s, const char *name, const struct hc_buf *line,
+               bool stream, struct hc_problem *why)
+{
+    if (hc_e2b_waits(x, s))
+        return 0;
+    if (line->failed)
+        hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
+    else
+        x->task = hc_front_session_ask(s, name, line, stream, why);
+    if (x->task && !x->beats)
+        wake_watchers(x->http);
+    return x->task ? 1 : -1;
+}
+
 bool hc_e2b_ask(struct hc_exchange *x, struct hc_front_session *s, const char *name,
                 const struct hc_buf *line, bool stream, int *rc)
 {
     struct hc_problem why;
-    *rc = MHD_YES;
-    if (hc_e2b_waits(x, s))
-        return false;
-    if (line->failed) {
-        *rc = MHD_NO;
-        return false;
-    }
-    x->task = hc_front_session_ask(s, name, line, stream, &why);
-    if (!x->task)
-        *rc = hc_reply_problem(x, &why, NULL);
-    return x->task != NULL;
+    const int tried = hc_e2b_try(x, s, name, line, stream, &why);
+    *rc = tried < 0 ? hc_reply_problem(x, &why, NULL) : MHD_YES;
+    return tried > 0;
+}
+
+void hc_e2b_drop_task(struct hc_exchange *x)
+{
+    hc_task_unwait(&x->waiter);
+    hc_task_unref(x->task);
+    x->task = NULL;
 }

@@ -39,6 +39,15 @@ static const struct hc_route routes[] = {
     {"DELETE", "/contexts/{id}", hc_e2b_delete_context, .kind = HC_ROUTE_PLAIN, .query = "source", .dialect = HC_DIALECT_SANDBOX},
     {"POST", "/contexts/{id}/restart", hc_e2b_restart_context, .kind = HC_ROUTE_PLAIN, .query = "source", .dialect = HC_DIALECT_SANDBOX},
     {"GET", "/health", hc_e2b_health, .kind = HC_ROUTE_PLAIN, .query = "source", .dialect = HC_DIALECT_SANDBOX},
+    {"POST", "/filesystem.Filesystem/Stat", hc_e2b_file_call, .kind = HC_ROUTE_BODY, .ask = "stat_file", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/filesystem.Filesystem/MakeDir", hc_e2b_file_call, .kind = HC_ROUTE_BODY, .ask = "make_directory", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/filesystem.Filesystem/Move", hc_e2b_file_call, .kind = HC_ROUTE_BODY, .ask = "move_file", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/filesystem.Filesystem/Remove", hc_e2b_file_call, .kind = HC_ROUTE_BODY, .ask = "remove_file", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/filesystem.Filesystem/ListDir", hc_e2b_list_dir, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/filesystem.Filesystem/WatchDir", hc_e2b_watch_dir, .kind = HC_ROUTE_BODY, .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
+    {"POST", "/filesystem.Filesystem/CreateWatcher", hc_e2b_missing, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"GET", "/files", hc_e2b_get_file, .kind = HC_ROUTE_PLAIN, .query = "path username signature signature_expiration", .dialect = HC_DIALECT_SANDBOX},
+    {"POST", "/files", hc_e2b_post_files, .kind = HC_ROUTE_BODY, .query = "path username signature signature_expiration", .type = "*", .dialect = HC_DIALECT_SANDBOX},
 };
 /* clang-format on */
 

@@ -162,6 +162,8 @@ void hc_http_sweep(struct hc_http *h, int64_t now)
             (void)shutdown(c->hangup.fd, SHUT_RDWR);
         if (c->exchange)
             hc_events_beat(c->exchange, now);
+        if (c->exchange && c->exchange->beats)
+            c->exchange->waiter.wake(&c->exchange->waiter);
     }
 }
 
@@ -580,7 +582,7 @@ static int answer_request(struct hc_exchange *x)
                           &why)) /* checked again: the configuration may have been reloaded meanwhile */
         return hc_reply_problem(x, &why, NULL);
     int rc = x->route->handle(x, tenant);
-    if (!x->ahead)
+    if (!x->ahead && !x->body_needed)
         drop_body(x); /* the handler has used the body, or refused the request */
     return rc;
 }

@@ -69,6 +69,8 @@ struct hc_exchange {
     char sandbox[HC_JOB_ID]; /* the session that a request in E2B's dialect is to, by its token; "": none */
     void *own;               /* what a handler keeps for the exchange; owned; NULL: nothing */
     void (*end_own)(struct hc_exchange *x); /* frees `own`; NULL: there is nothing to free */
+    bool body_needed;                       /* the body is needed after the handler has returned */
+    bool beats;                             /* the exchange is woken every second while it is suspended */
     struct hc_task *ahead;   /* the request that the session has to answer first; a reference; NULL: none */
     struct hc_waiter waiter; /* wakes the exchange when `task` has news */
     struct hc_task *task; /* the job, or the request to a session, that the exchange is about; a reference */
