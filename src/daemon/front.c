@@ -181,6 +181,7 @@ static void tick(struct hc_front *f, int64_t now)
         return;
     next = now + TICK_MS;
     hc_http_sweep(&f->http, now);
+    hc_front_sessions_sweep(&f->sessions);
     hc_mcp_peers_sweep(&f->peers, now);
     hc_dispatch_remove_waiting(&f->dispatch);
     hc_store_tick(&f->dispatch, now);

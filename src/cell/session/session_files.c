@@ -22,6 +22,7 @@
 
 #define MOST_READ    ((int64_t)8 << 20) /* most bytes of a file in one answer */
 #define MOST_LISTED  ((size_t)1 << 20)  /* most bytes about the entries of a directory in one answer */
+#define MOST_DEPTH   64                 /* deepest directories that are removed with what is in them */
 #define MEMORY_SHARE 2                  /* /output may hold 1/2 of limits.memory when a client writes */
 /* For openat2(2): no way out of /output by "..", a link or a mount. */
 #define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
@@ -31,6 +32,9 @@ struct request {
     struct hc_session *s; /* borrowed */
     bool writes, reads;   /* it is write_file; it is read_file */
     bool lists;           /* it is list_files */
+    bool moves, removes;  /* it is move_file; it is remove_file */
+    bool all;             /* remove a directory with all that is in it */
+    const char *to;       /* where it is moved to, as `path`; borrowed; NULL: nowhere */
     const char *after;    /* list names after this one; borrowed; NULL: from the first on */
     const char *path;     /* below /output, "." for /output itself; borrowed */
     const char *last;     /* its last part */
@@ -65,7 +69,9 @@ static int refuse_errno(struct hc_error *err, const struct request *r, const cha
     case EDQUOT:
         return refuse(err, r, "there is no room left in /output (limits.output, limits.output_files)");
     case ENOENT:
-        return refuse(err, r, "there is no such file in the session (list_files names them)");
+        (void)refuse(err, r, "there is no such file in the session (list_files names them)");
+        err->sys = sys;
+        return 1;
     case ELOOP:
     case EXDEV:
         return refuse(err, r, "a part of the path is a symbolic link, and none is followed");
@@ -146,15 +152,21 @@ static int take_member(struct request *r, const cJSON *member, struct hc_error *
         return take_content(r, member, err);
     if (r->writes && strcmp(name, "total") == 0)
         return take_count(member, &r->total, err);
+    if (r->moves && strcmp(name, "to") == 0)
+        return take_string(&r->to, member, err);
+    if (r->removes && strcmp(name, "all") == 0)
+        return take_flag(&r->all, member, err);
     if (r->writes && strcmp(name, "more") == 0)
         return take_flag(&r->more, member, err);
     if (r->writes && strcmp(name, "abandon") == 0)
         return take_flag(&r->abandons, member, err);
     return hc_fail_as(err, HC_EXIT_DATA, 0, "unknown member '%.64s'; expected path%s", name,
-                      r->writes  ? ", offset, total, more, abandon, and text or data"
-                      : r->reads ? ", offset, bytes"
-                      : r->lists ? ", after"
-                                 : "");
+                      r->writes    ? ", offset, total, more, abandon, and text or data"
+                      : r->reads   ? ", offset, bytes"
+                      : r->lists   ? ", after"
+                      : r->moves   ? ", to"
+                      : r->removes ? ", all"
+                                   : "");
 }
 
 /* Take the path relative to /output: a program knows its files by their whole path, too. */
@@ -194,6 +206,8 @@ static int take_request(struct request *r, const cJSON *node, struct hc_error *e
     r->writes = strcmp(node->string, "write_file") == 0;
     r->reads = strcmp(node->string, "read_file") == 0;
     r->lists = strcmp(node->string, "list_files") == 0;
+    r->moves = strcmp(node->string, "move_file") == 0;
+    r->removes = strcmp(node->string, "remove_file") == 0;
     cJSON_ArrayForEach(member, node) if (take_member(r, member, err) < 0) return -1;
     if (!r->path && r->lists)
         r->path = ".";
@@ -202,7 +216,12 @@ static int take_request(struct request *r, const cJSON *node, struct hc_error *e
     if (r->writes && !r->data && !r->abandons)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "expected either \"text\" or \"data\"");
     r->path = below_output(r->path);
+    if (r->moves && !r->to)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "to: expected the new path of the file");
+    r->to = r->to ? below_output(r->to) : NULL;
     const char *bad = r->lists && strcmp(r->path, ".") == 0 ? NULL : bad_path(r->path);
+    if (!bad && r->to && (bad = bad_path(r->to)))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "to: %s", bad);
     return bad ? hc_fail_as(err, HC_EXIT_DATA, 0, "path: %s", bad) : 0;
 }
 
@@ -562,7 +581,7 @@ static int read_file(struct request *r, struct hc_buf *answer, struct hc_error *
     return print_content(r, fd, &st, answer, err);
 }
 
-/* ---- list, stat, remove ---- */
+/* ---- list, stat ---- */
 
 /* The names of one page: those that come first of the ones after request.after. */
 struct names {
@@ -674,7 +693,7 @@ static int list_files(struct request *r, struct hc_buf *answer, struct hc_error 
 static int stat_file(struct request *r, struct hc_buf *answer, struct hc_error *err)
 {
     struct stat st;
-    int rc = open_parent(r, false, err);
+    int rc = r->dir < 0 ? open_parent(r, false, err) : 0;
     if (rc == 0 && fstatat(r->dir, r->last, &st, AT_SYMLINK_NOFOLLOW) < 0)
         rc = refuse_errno(err, r, "look at");
     if (rc != 0)
@@ -684,16 +703,96 @@ static int stat_file(struct request *r, struct hc_buf *answer, struct hc_error *
     return 0;
 }
 
-/* Remove a file, a link itself, or an empty directory. */
+/* ---- remove, make directories, move ---- */
+
+static int remove_all(int dir, const char *name, int depth);
+
+/* Remove what is in a directory. -1: `errno`. */
+static int empty_directory(int dir, int depth)
+{
+    const int copy = dup(dir);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    int rc = stream ? 0 : -1;
+    if (!stream && copy >= 0)
+        (void)close(copy);
+    for (const struct dirent *e; rc == 0 && (e = readdir(stream));) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            rc = remove_all(dir, e->d_name, depth);
+    }
+    const int sys = errno;
+    if (stream)
+        (void)closedir(stream);
+    errno = sys;
+    return rc;
+}
+
+/* Remove a file, a link itself, or a directory with all that is in it. -1: `errno`. */
+static int remove_all(int dir, const char *name, int depth)
+{
+    if (unlinkat(dir, name, 0) == 0)
+        return 0;
+    if (errno != EISDIR || unlinkat(dir, name, AT_REMOVEDIR) == 0)
+        return errno == EISDIR ? 0 : -1;
+    if (errno != ENOTEMPTY)
+        return -1;
+    if (depth == MOST_DEPTH) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    hc_autofd inner = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (inner < 0 || empty_directory(inner, depth + 1) < 0)
+        return -1;
+    return unlinkat(dir, name, AT_REMOVEDIR);
+}
+
+/* Remove a file, a link itself, or an empty directory; with "all" any directory. */
 static int remove_file(struct request *r, struct hc_buf *answer, struct hc_error *err)
 {
     (void)answer;
     int rc = open_parent(r, false, err);
-    if (rc != 0 || unlinkat(r->dir, r->last, 0) == 0)
+    if (rc != 0)
         return rc;
+    if (r->all)
+        return remove_all(r->dir, r->last, 0) < 0 ? refuse_errno(err, r, "remove") : 0;
+    if (unlinkat(r->dir, r->last, 0) == 0)
+        return 0;
     if (errno == EISDIR && unlinkat(r->dir, r->last, AT_REMOVEDIR) == 0)
         return 0;
     return errno == ENOTEMPTY ? refuse(err, r, "the directory is not empty") : refuse_errno(err, r, "remove");
+}
+
+/* Make a directory, and what is missing of the directory that it is in. */
+static int make_directory(struct request *r, struct hc_buf *answer, struct hc_error *err)
+{
+    int rc = open_parent(r, true, err);
+    if (rc != 0)
+        return rc;
+    const struct hc_own_ids own = hc_launch_become_guest(&r->s->launch);
+    rc = mkdirat(r->dir, r->last, 0700);
+    hc_launch_become_launcher(own);
+    if (rc < 0 && errno == EEXIST) {
+        (void)refuse(err, r, "is there already");
+        err->sys = EEXIST;
+        return 1;
+    }
+    return rc < 0 ? refuse_errno(err, r, "make") : stat_file(r, answer, err);
+}
+
+/* Give a file or a directory another name, in the place of an older file of that name. */
+static int move_file(struct request *r, struct hc_buf *answer, struct hc_error *err)
+{
+    struct request to = {.s = r->s, .path = r->to, .dir = -1};
+    int rc = open_parent(r, false, err);
+    if (rc == 0)
+        rc = open_parent(&to, true, err);
+    if (rc == 0) {
+        const struct hc_own_ids own = hc_launch_become_guest(&r->s->launch);
+        rc = renameat(r->dir, r->last, to.dir, to.last);
+        hc_launch_become_launcher(own);
+        rc = rc < 0 ? refuse_errno(err, r, "move") : stat_file(&to, answer, err);
+    }
+    request_finish(&to);
+    return rc;
 }
 
 static const struct {
@@ -701,7 +800,8 @@ static const struct {
     int (*serve)(struct request *r, struct hc_buf *answer, struct hc_error *err);
 } requests[] = {
     {"write_file", write_file}, {"read_file", read_file},     {"list_files", list_files},
-    {"stat_file", stat_file},   {"remove_file", remove_file},
+    {"stat_file", stat_file},   {"remove_file", remove_file}, {"make_directory", make_directory},
+    {"move_file", move_file},
 };
 
 int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_buf *answer,

@@ -59,6 +59,8 @@ static void answer_error(struct hc_session_client *c, const struct hc_error *err
         (void)cJSON_AddStringToObject(o, "command", c->command);
     (void)cJSON_AddNumberToObject(o, "line", c->line);
     (void)cJSON_AddStringToObject(o, "message", err->text);
+    if (!branch && (err->sys == ENOENT || err->sys == EEXIST))
+        (void)cJSON_AddStringToObject(o, "errno", err->sys == ENOENT ? "ENOENT" : "EEXIST");
     hc_client_answer(c, o);
 }
 
@@ -481,6 +483,8 @@ static const struct {
     {"command_input", hc_client_command_input, true},
     {"commands", hc_client_commands, true},
     {"command_signal", hc_client_command_signal, true},
+    {"make_directory", serve_files, false},
+    {"move_file", serve_files, false},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:

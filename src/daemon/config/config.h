@@ -107,6 +107,8 @@ struct hc_config {
     int64_t http_headers;            /* most bytes of one request's line and headers */
     char fusion_policy[256];         /* policy of programs in SandboxFusion's dialect; "": it is off */
     char fusion_commands[256];       /* policy of its languages that are commands; "": there are none */
+    char e2b_policy[256];            /* policy of sandboxes in E2B's dialect; "": it is off */
+    char e2b_templates[256];         /* further policies of its sandboxes, separated by blanks */
     int64_t http_connections;        /* most connections on each listening socket */
     int64_t http_tenant_connections; /* most connections of one tenant */
     int64_t http_idle_ms;  /* ms after which a client that neither sends nor receives is disconnected */

@@ -75,6 +75,11 @@ static const struct hc_option config_rows[] = {
              "them. A tenant has to have this policy among its own."},
     {.path = "sandboxfusion.commands", .kind = HC_OPT_NAME, FIELD(fusion_commands), .def_name = "",
      .help = "The policy, one with commands.allow such as shell, of such requests in the languages bash and pytest. Default: these languages are not there."},
+    {.path = "e2b.policy", .kind = HC_OPT_NAME, FIELD(e2b_policy), .def_name = "",
+     .help = "The policy of sandboxes that clients of E2B create (see DIALECTS), for the templates that they ask for unless they are told another. "
+             "Default: the daemon does not speak E2B's API. A tenant has to have this policy among its own."},
+    {.path = "e2b.templates", .kind = HC_OPT_NAME, FIELD(e2b_templates), .def_name = "",
+     .help = "Further policies, separated by blanks, each of which is a template of that API under its own name, such as \"shell\"."},
     {.path = "http.body", .kind = HC_OPT_SIZE, FIELD(http_body), .min = KIB, .max = 16 * GIB, .def = 64 * MIB,
      .help = "Size of the body of one request."},
     {.path = "http.bodies", .kind = HC_OPT_SIZE, FIELD(http_bodies), .min = KIB, .max = TIB, .def = 512 * MIB,

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "daemon/http/callers.h"
 #include "daemon/http/handlers.h"
 #include "daemon/http/request.h"
 
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <sodium/randombytes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,103 +162,8 @@ void hc_http_sweep(struct hc_http *h, int64_t now)
             (void)shutdown(c->hangup.fd, SHUT_RDWR);
         if (c->exchange)
             hc_events_beat(c->exchange, now);
-    }
-}
-
-/* ---- tenants and administrators ---- */
-
-static struct hc_tenant *find_tenant(const struct hc_exchange *x)
-{
-    static const char scheme[] = "Bearer ";
-    struct hc_tenants *all = x->dispatch->tenants;
-    const char *credentials = hc_exchange_header(x, "Authorization");
-    if (!credentials)
-        return x->connection->from.local ? hc_tenant_of_uid(all, x->connection->from.uid) : NULL;
-    if (strncasecmp(credentials, scheme, sizeof scheme - 1) != 0)
-        return NULL;
-    const char *token = credentials + sizeof scheme - 1;
-    return hc_tenant_of_token(all, token, strlen(token));
-}
-
-/* A connection counts for the first tenant that it speaks for. */
-static bool count_connection(struct hc_exchange *x, struct hc_tenant *t)
-{
-    struct hc_connection *c = x->connection;
-    if (c->tenant)
-        return true;
-    if (t->connections >= x->dispatch->config.http_tenant_connections)
-        return false;
-    c->tenant = t;
-    t->connections++;
-    return true;
-}
-
-static void set_unknown_caller(const struct hc_exchange *x, struct hc_problem *why)
-{
-    const struct hc_connection *c = x->connection;
-    if (c->from.local && !hc_exchange_header(x, "Authorization"))
-        hc_problem_set(
-            why, HC_PROBLEM_FORBIDDEN,
-            "no tenant is configured for this user (uid %u): see tenants and local_users in hotcelld.conf(5)",
-            c->from.uid);
-    else
-        hc_problem_set(why, HC_PROBLEM_UNKNOWN_USER, "a valid token is needed: Authorization: Bearer TOKEN");
-}
-
-static struct hc_tenant *identify(struct hc_exchange *x, struct hc_problem *why)
-{
-    struct hc_tenant *t = find_tenant(x);
-    if (!t)
-        set_unknown_caller(x, why);
-    else if (!count_connection(x, t)) {
-        hc_problem_set(why, HC_PROBLEM_QUOTA,
-                       "the tenant has %lld connections, and no more may be (http.tenant_connections)",
-                       (long long)t->connections);
-        why->quota = "connections";
-        why->retry_after = 1;
-        t = NULL;
-    }
-    return t;
-}
-
-/* Is the caller root, or the user who started the daemon? Both could also end the daemon, and need not be
- * tenants. */
-static bool is_owner(const struct hc_exchange *x)
-{
-    const struct hc_origin *from = &x->connection->from;
-    return from->local && (from->uid == 0 || from->uid == x->http->owner) &&
-           !hc_exchange_header(x, "Authorization");
-}
-
-static bool identify_admin(struct hc_exchange *x, struct hc_problem *why)
-{
-    if (is_owner(x)) {
-        const uid_t uid = x->connection->from.uid;
-        (void)snprintf(x->admin, sizeof x->admin, uid ? "uid-%u" : "root", uid);
-        return true;
-    }
-    const struct hc_tenant *t = identify(x, why);
-    if (t && t->admin)
-        (void)snprintf(x->admin, sizeof x->admin, "%s", t->name);
-    else if (t)
-        hc_problem_set(why, HC_PROBLEM_FORBIDDEN,
-                       "this is for administrators: root and the daemon's user over the Unix socket, and "
-                       "tenants with \"admin\" in hotcelld.conf(5)");
-    return t && t->admin;
-}
-
-/* May the caller use this route at all? `*tenant`: the caller's tenant, on routes for tenants. */
-static bool is_let_in(struct hc_exchange *x, struct hc_tenant **tenant, struct hc_problem *why)
-{
-    *tenant = NULL;
-    switch (x->route->kind) {
-    case HC_ROUTE_OPEN:
-        return true;
-    case HC_ROUTE_ADMIN:
-    case HC_ROUTE_ORDER:
-        return identify_admin(x, why);
-    default:
-        return (*tenant = identify(x, why)) != NULL;
+        if (c->exchange && c->exchange->beats)
+            c->exchange->waiter.wake(&c->exchange->waiter);
     }
 }
 
@@ -390,6 +297,9 @@ static void exchange_destroy(struct hc_exchange *x)
     struct hc_task *task = x->task;
     struct hc_connection *c = x->connection;
     hc_task_unwait(&x->waiter);
+    hc_task_unref(x->ahead);
+    if (x->end_own)
+        x->end_own(x);
     if (x->end_reading)
         x->end_reading(x);
     if (task && !task->detached && !hc_task_ended(task) && !task->waiters)
@@ -557,6 +467,8 @@ static int64_t most_body(const struct hc_exchange *x)
 static const char *advice_on_size(const struct hc_exchange *x)
 {
     const char *name = x->route ? x->route->path : "";
+    if (x->route && x->route->dialect)
+        return " (http.body, hotcelld.conf(5))";
     if (strcmp(name, "/v1/jobs") == 0 || strcmp(name, "/v1/sessions") == 0)
         return " (http.body, hotcelld.conf(5)): inputs can come before it, in parts (UPLOADS, hotcelld(8))";
     if (x->route && x->route->kind == HC_ROUTE_PART)
@@ -568,6 +480,8 @@ static const char *advice_on_size(const struct hc_exchange *x)
 
 static const char *expected_type(const struct hc_exchange *x)
 {
+    if (x->route->type)
+        return x->route->type;
     return x->route->kind == HC_ROUTE_PART ? "application/octet-stream" : "application/json";
 }
 
@@ -582,7 +496,7 @@ static void look_at_head(struct hc_exchange *x, const char *method, const char *
     x->route = hc_route_find(x, method, path, &x->refused);
     if (!x->route)
         return;
-    if (!is_let_in(x, &ignored, &x->refused))
+    if (!hc_caller_let_in(x, &ignored, &x->refused))
         log_refusal(x);
     if (x->refused.kind != HC_PROBLEM_NONE || !take_query(x))
         return;
@@ -593,7 +507,8 @@ static void look_at_head(struct hc_exchange *x, const char *method, const char *
         hc_problem_set(&x->refused, HC_PROBLEM_TOO_LARGE,
                        "a body of %.20s bytes, and at most %lld are taken%s", length, (long long)most,
                        advice_on_size(x));
-    else if (most && type && strncasecmp(type, expected_type(x), strlen(expected_type(x))) != 0)
+    else if (most && type && *expected_type(x) != '*' &&
+             strncasecmp(type, expected_type(x), strlen(expected_type(x))) != 0)
         hc_problem_set(&x->refused, HC_PROBLEM_MEDIA_TYPE, "expected %s, got %.100s", expected_type(x), type);
     x->body.max = (size_t)most;
 }
@@ -626,7 +541,8 @@ static void take_part(struct hc_exchange *x, const char *data, size_t len)
     struct hc_tenant *tenant;
     if (x->refused.kind != HC_PROBLEM_NONE)
         return;
-    if (!x->upload && (!is_let_in(x, &tenant, &x->refused) || hc_part_begin(x, tenant, &x->refused) < 0))
+    if (!x->upload &&
+        (!hc_caller_let_in(x, &tenant, &x->refused) || hc_part_begin(x, tenant, &x->refused) < 0))
         return;
     hc_part_add(x, data, len);
 }
@@ -662,10 +578,12 @@ static int answer_request(struct hc_exchange *x)
     if (x->refused.kind != HC_PROBLEM_NONE)
         return hc_reply_problem(x, &x->refused, NULL);
     struct hc_tenant *tenant;
-    if (!is_let_in(x, &tenant, &why)) /* checked again: the configuration may have been reloaded meanwhile */
+    if (!hc_caller_let_in(x, &tenant,
+                          &why)) /* checked again: the configuration may have been reloaded meanwhile */
         return hc_reply_problem(x, &why, NULL);
     int rc = x->route->handle(x, tenant);
-    drop_body(x); /* the handler has used the body, or refused the request */
+    if (!x->ahead && !x->body_needed)
+        drop_body(x); /* the handler has used the body, or refused the request */
     return rc;
 }
 
@@ -765,6 +683,7 @@ int hc_http_start(struct hc_http *h, struct hc_dispatch *dispatch, struct hc_fro
     h->peers = peers;
     h->owner = geteuid();
     h->most_head = (size_t)dispatch->config.http_headers;
+    randombytes_buf(h->sandbox_key, sizeof h->sandbox_key);
     for (size_t i = 0; i < l->count; i++)
         if (start_server(h, &l->list[i], err) < 0)
             return -1;

@@ -66,6 +66,12 @@ struct hc_exchange {
     int64_t answer_held; /* bytes of the answer that count as request memory until the client has them */
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
     cJSON *fetch;            /* files that a request in SandboxFusion's form wants back; owned; NULL: none */
+    char sandbox[HC_JOB_ID]; /* the session that a request in E2B's dialect is to, by its token; "": none */
+    void *own;               /* what a handler keeps for the exchange; owned; NULL: nothing */
+    void (*end_own)(struct hc_exchange *x); /* frees `own`; NULL: there is nothing to free */
+    bool body_needed;                       /* the body is needed after the handler has returned */
+    bool beats;                             /* the exchange is woken every second while it is suspended */
+    struct hc_task *ahead;   /* the request that the session has to answer first; a reference; NULL: none */
     struct hc_waiter waiter; /* wakes the exchange when `task` has news */
     struct hc_task *task; /* the job, or the request to a session, that the exchange is about; a reference */
     struct hc_event_reader events; /* place in the stream of the task's events */
@@ -93,9 +99,10 @@ struct hc_http {
     struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
     size_t server_count;                        /* used entries of `servers` */
     struct hc_connection *connections;          /* list of all open connections; each is freed at its end */
-    bool due;         /* a connection was resumed, or has ended: libmicrohttpd has work to do */
-    bool quiet;       /* no new connections are accepted */
-    size_t most_head; /* most bytes of a request's head */
+    bool due;                      /* a connection was resumed, or has ended: libmicrohttpd has work to do */
+    bool quiet;                    /* no new connections are accepted */
+    size_t most_head;              /* most bytes of a request's head */
+    unsigned char sandbox_key[32]; /* from which the tokens of E2B's sandboxes are made */
     /* Number of log lines in this minute about refused or malformed requests; start of the minute
      * (CLOCK_MONOTONIC, ms). */
     int64_t lines, lines_since;
@@ -163,6 +170,15 @@ struct hc_route {
         HC_ROUTE_ORDER, /* for administrators, with a short body */
     } kind;
     const char *query; /* the parameters that it takes behind "?", separated by blanks; NULL: none */
+    const char *type;  /* the media type of its body, "*" for any; NULL: that of its kind */
+    /* How its callers are known, and what its problems look like. */
+    enum {
+        HC_DIALECT_OWN,     /* by the tenant's token; RFC 9457 */
+        HC_DIALECT_API,     /* E2B's API: by the tenant's token as X-API-Key; {"code", "message"} */
+        HC_DIALECT_SANDBOX, /* a sandbox of E2B: by the sandbox's own token; {"code", "message"} */
+        HC_DIALECT_UNARY,   /* the same, as a call of Connect with one answer */
+        HC_DIALECT_STREAM,  /* the same, as a call of Connect with a stream of answers */
+    } dialect;
 
     /* These tell the routes of one handler apart. */
     const char *ask;    /* the name of the request in the language of the session's process */
@@ -170,6 +186,15 @@ struct hc_route {
     bool silent;        /* an exchange of this route has no events, only an answer */
     bool undo;          /* the order takes back another order: release a tenant, resume the daemon */
 };
+
+/* A table of routes that are there or not as hotcelld.conf says. */
+struct hc_route_table {
+    const struct hc_route *routes; /* static */
+    size_t count;                  /* number of `routes` */
+};
+
+/* The routes of E2B's dialect (e2b_routes.c). */
+extern const struct hc_route_table hc_e2b_routes;
 
 /* Find the route of a request, and fill in x->id and x->rest. NULL (`why`): there is none. */
 const struct hc_route *hc_route_find(struct hc_exchange *x, const char *method, const char *path,

@@ -2,6 +2,8 @@
  */
 #include "daemon/http/http.h"
 
+#include "daemon/http/e2b.h"
+
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,6 +62,8 @@ int hc_reply_problem(struct hc_exchange *x, const struct hc_problem *p, const st
 {
     hc_autobuf out = {0};
     char seconds[16];
+    if (x->route && x->route->dialect)
+        return hc_e2b_reply_problem(x, p);
     hc_problem_print(p, task ? task->queued.id : NULL, task ? task->manifest : NULL, &out);
     struct MHD_Response *r = response_of("application/problem+json", &out);
     if (r && p->kind == HC_PROBLEM_UNKNOWN_USER)

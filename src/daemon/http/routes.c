@@ -42,6 +42,10 @@ static const struct hc_route routes[] = {
      .silent = true},
     {"POST", "/v1/sessions/{id}/workdir/changes", hc_post_request, .kind = HC_ROUTE_BODY,
      .ask = "list_changes", .silent = true},
+    {"POST", "/v1/sessions/{id}/workdir/make", hc_post_request, .kind = HC_ROUTE_BODY,
+     .ask = "make_directory", .silent = true},
+    {"POST", "/v1/sessions/{id}/workdir/move", hc_post_request, .kind = HC_ROUTE_BODY, .ask = "move_file",
+     .silent = true},
     {"POST", "/v1/sessions/{id}/interrupt", hc_interrupt_session, .kind = HC_ROUTE_PLAIN},
     {"POST", "/v1/sessions/{id}/input", hc_post_session_input, .kind = HC_ROUTE_BODY},
     {"POST", "/v1/sessions/{id}/tools/{rest}", hc_answer_session_tool, .kind = HC_ROUTE_BODY},
@@ -97,30 +101,43 @@ static const char *allowed_methods(bool get, bool post, bool delete)
     return lists[(get ? 1 : 0) + (post ? 2 : 0) + (delete ? 4 : 0)];
 }
 
+/* A search for the route of a request. */
+struct search {
+    const char *method, *path;  /* of the request; borrowed */
+    struct hc_path_parts parts; /* parts of the path, of the route that was found */
+    bool get, post, delete;     /* routes of the path with another method */
+};
+
+static const struct hc_route *find_in(struct search *s, const struct hc_route *table, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!hc_path_fits(table[i].path, s->path, &s->parts))
+            continue;
+        if (strcmp(table[i].method, s->method) == 0)
+            return &table[i];
+        s->get |= table[i].method[0] == 'G';
+        s->post |= table[i].method[0] == 'P';
+        s->delete |= table[i].method[0] == 'D';
+    }
+    return NULL;
+}
+
 const struct hc_route *hc_route_find(struct hc_exchange *x, const char *method, const char *path,
                                      struct hc_problem *why)
 {
-    bool get = false, post = false, delete = false;
-    for (size_t i = 0; i < ROUTES; i++) {
-        struct hc_path_parts parts;
-        if (!hc_path_fits(routes[i].path, path, &parts))
-            continue;
-        if (strcmp(routes[i].method, method) != 0) {
-            get |= routes[i].method[0] == 'G';
-            post |= routes[i].method[0] == 'P';
-            delete |= routes[i].method[0] == 'D';
-            continue;
-        }
-        if (take_names(x, &parts) == 0)
-            return &routes[i];
+    struct search s = {.method = method, .path = path};
+    const struct hc_route *found = find_in(&s, routes, ROUTES);
+    if (!found && *x->dispatch->config.e2b_policy)
+        found = find_in(&s, hc_e2b_routes.routes, hc_e2b_routes.count);
+    if (found && take_names(x, &s.parts) == 0)
+        return found;
+    const char *allowed = allowed_methods(s.get, s.post, s.delete);
+    if (found)
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
-        return NULL;
-    }
-    const char *allowed = allowed_methods(get, post, delete);
-    if (allowed)
+    else if (allowed)
         hc_problem_set(why, HC_PROBLEM_METHOD, "%.20s does not apply to %.200s", method, path);
     else
         hc_problem_set(why, HC_PROBLEM_NOT_FOUND, "there is nothing at %.200s; see /v1/openapi.json", path);
-    why->allow = allowed;
+    why->allow = found ? NULL : allowed;
     return NULL;
 }

@@ -43,6 +43,7 @@ struct hc_problem {
     enum hc_problem_kind kind; /* why there is no answer */
     enum hc_retry retry;       /* tells the client whether to send the request again */
     int retry_after;           /* seconds after which to try again; 0: nothing is said */
+    int sys;                   /* ENOENT, EEXIST: what a request about files found; 0: nothing is known */
     const char *quota;         /* name of the quota that is used up; static; NULL: none */
     const char *allow; /* methods of the path, if the problem is HC_PROBLEM_METHOD; static; else NULL */
     char limits[1024]; /* JSON list of the limits that are too high, if the problem is HC_PROBLEM_LIMIT; else

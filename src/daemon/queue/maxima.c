@@ -143,9 +143,9 @@ static int refuse_excesses(const struct hc_excess *list, size_t count, struct hc
 }
 
 /* May the tenant use the policy that the job names, and do the job's limits stay within the maxima?
- * `*memory`: bytes that the job may use. -1: `why`. */
+ * `*out` gets what they are. -1: `why`. */
 static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const struct hc_job *job,
-                        int64_t *memory, struct hc_problem *why)
+                        struct hc_checked *out, struct hc_problem *why)
 {
     struct hc_excess excesses[HC_MAX_OVERRIDES];
     struct hc_ceiling ceiling;
@@ -167,7 +167,8 @@ static int check_limits(struct hc_dispatch *d, const struct hc_tenant *t, const 
         hc_problem_set(why, HC_PROBLEM_SPEC, "%s", err.text);
         return -1;
     }
-    *memory = effective.limits.memory;
+    out->memory = effective.limits.memory;
+    out->life_ms = effective.limits.session_life_ms;
     if (hc_policy_check_layers(&effective, &err) < 0) {
         hc_problem_set(why, HC_PROBLEM_FORBIDDEN, "%s", err.text);
         return -1;
@@ -209,11 +210,12 @@ int hc_check_request(struct hc_dispatch *d, const struct hc_buf *body, const str
     if (rc < 0)
         hc_problem_set(why, HC_PROBLEM_REQUEST, "%s", err.text);
     else
-        rc = check_limits(d, t, &job, &out->memory, why);
+        rc = check_limits(d, t, &job, out, why);
     if (rc == 0)
         rc = check_uploads(d, t, &job, &uploads, why);
     if (rc == 0)
         (void)snprintf(out->policy, sizeof out->policy, "%s", job.policy ? job.policy : hc_tenant_policy(t));
+    out->labels = rc == 0 && session && job.labels ? cJSON_PrintUnformatted(job.labels) : NULL;
     hc_uploads_finish(&uploads);
     hc_job_finish(&job);
     return rc;

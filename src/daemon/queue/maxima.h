@@ -15,6 +15,8 @@ struct hc_checked {
     int64_t memory;              /* limits.memory of its job, in bytes */
     bool has_tools;              /* the request has tools whose calls the client answers */
     char policy[HC_TENANT_NAME]; /* name of the policy that the request asks for */
+    int64_t life_ms;             /* limits.session_life, in ms */
+    char *labels;                /* of a session: its labels, JSON; owned; NULL: none */
 };
 
 /* Check the body of a request for a job, or (`session`) for a session, and whether this tenant may have it.

@@ -129,7 +129,9 @@ static void take_error(struct hc_front_session *s, const cJSON *json, const char
         add_to_list(s, line, len);
         return;
     }
+    const char *sys = hc_json_text(json, "errno");
     hc_problem_set(&problem, HC_PROBLEM_SPEC, "%s", hc_json_text(json, "message"));
+    problem.sys = strcmp(sys, "ENOENT") == 0 ? ENOENT : strcmp(sys, "EEXIST") == 0 ? EEXIST : 0;
     hc_front_session_answer(s, NULL, 0, &problem);
 }
 

@@ -83,6 +83,7 @@ void hc_front_session_forget(struct hc_front_session *s)
         s->next->previous = s->previous;
     all->ended--;
     free(s->last);
+    free(s->labels);
     free(s);
 }
 
@@ -415,19 +416,21 @@ static struct hc_front_session *make_session(struct hc_front_sessions *all, stru
 }
 
 struct hc_task *hc_front_session_start(struct hc_front_sessions *all, struct hc_tenant *t,
-                                       const struct hc_buf *body, const struct hc_checked *checked,
+                                       const struct hc_buf *body, struct hc_checked *checked,
                                        struct hc_problem *why)
 {
     struct hc_error err;
     struct hc_message m = {.kind = HC_SAY_SESSION};
-    if (!has_room(all, t, checked->memory, why))
-        return NULL;
-    struct hc_front_session *s = make_session(all, t, body, &err);
-    if (!s) {
+    struct hc_front_session *s = NULL;
+    if (has_room(all, t, checked->memory, why) && !(s = make_session(all, t, body, &err)))
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory or descriptors");
+    if (!s) {
+        free(checked->labels);
         return NULL;
     }
     s->memory = checked->memory;
+    s->life_ends = s->created + checked->life_ms;
+    s->labels = checked->labels;
     (void)snprintf(s->policy, sizeof s->policy, "%s", checked->policy);
     s->has_tools = checked->has_tools;
     s->task->detached = false; /* only this client knows of the session yet */
@@ -537,6 +540,8 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
         return NULL;
     }
     s->state = HC_FRONT_SESSION_BUSY;
+    s->changes +=
+        strcmp(name, "list_files") != 0 && strcmp(name, "stat_file") != 0 && strcmp(name, "read_file") != 0;
     s->used = hc_wall_ms();
     memset(s->left_out, 0, sizeof s->left_out);
     if (stream != s->streams)
@@ -599,6 +604,23 @@ void hc_front_session_cancel(struct hc_front_session *s, const char *who, const 
         hc_problem_set(&problem, HC_PROBLEM_CANCELLED, "%s",
                        why ? why : "the session was cancelled before it began");
         end_session(s, &problem);
+    }
+}
+
+void hc_front_session_expire_in(struct hc_front_session *s, int64_t ms)
+{
+    s->expires = hc_wall_ms() + ms;
+}
+
+void hc_front_sessions_sweep(struct hc_front_sessions *all)
+{
+    const int64_t now = hc_wall_ms();
+    for (struct hc_front_session *s = all->newest, *next; s; s = next) {
+        next = s->next;
+        if (!s->expires || now < s->expires || s->closing || s->state == HC_FRONT_SESSION_ENDED)
+            continue;
+        struct hc_task *end = hc_front_session_end(s);
+        hc_task_unref(end);
     }
 }
 

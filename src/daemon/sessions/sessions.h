@@ -56,6 +56,11 @@ struct hc_front_session {
     int64_t runs, branches; /* number of runs so far; number of open branches */
     int64_t cpu_us, kib_s;  /* what its runs have used so far, as in struct hc_usage */
     int64_t memory_peak;    /* largest peak of memory of its runs, in bytes */
+    int64_t changes;        /* requests so far that may have changed its files */
+    int64_t life_ends;      /* time at which its process ends it (ms since 1970) */
+    int64_t expires;        /* time at which the front ends it, before that; 0: it does not */
+    bool paused;            /* its client has paused it: it takes no requests */
+    char *labels;           /* labels of its request, JSON; owned; NULL: none */
     char after[64];         /* which run left the session's state, as manifests say it: "that of run 3" */
     char *last;             /* the last result, as JSON; after the end the manifest; owned; NULL: none */
     size_t last_len;        /* bytes of `last` */
@@ -80,10 +85,11 @@ struct hc_front_sessions {
     size_t open, ended;              /* numbers of open and of ended sessions in the list */
 };
 
-/* Begin a session; the caller has checked the body. The task, whose reference is the caller's, ends when the
- * session waits for its first run, or has failed. NULL: a quota refuses the session (`why`). */
+/* Begin a session; the caller has checked the body, whose labels it takes over. The task, whose reference is
+ * the caller's, ends when the session waits for its first run, or has failed. NULL: a quota refuses the
+ * session (`why`). */
 struct hc_task *hc_front_session_start(struct hc_front_sessions *all, struct hc_tenant *t,
-                                       const struct hc_buf *body, const struct hc_checked *checked,
+                                       const struct hc_buf *body, struct hc_checked *checked,
                                        struct hc_problem *why);
 
 /* The session of this id, if it is this tenant's. NULL: there is none. */
@@ -104,6 +110,12 @@ void hc_front_session_interrupt(struct hc_front_session *s);
 /* Give the current run a piece of its input, as one line of JSON. -1 (`why`): there is no run, or its process
  * has not taken what it was given before. */
 int hc_front_session_input(struct hc_front_session *s, const struct hc_buf *line, struct hc_problem *why);
+
+/* The front ends the session in so many milliseconds, unless its process ends it before. */
+void hc_front_session_expire_in(struct hc_front_session *s, int64_t ms);
+
+/* End the sessions whose time is over. */
+void hc_front_sessions_sweep(struct hc_front_sessions *all);
 
 /* The tenant ends the session now, even during a run. The task, whose reference is the caller's, is answered
  * when the session has ended; NULL: out of memory. */

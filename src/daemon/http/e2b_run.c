@@ -1,0 +1,200 @@
+/* E2B's code interpreter: code is a run of the sandbox's session, and the run's events become lines. A
+ * sandbox has one context, which has the sandbox's ID. */
+#include "daemon/http/e2b.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "daemon/http/handlers.h"
+#include "wire/e2b.h"
+
+#include <microhttpd.h>
+#include <sodium/utils.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+#include <sys/stat.h>
+
+#define BLOCK   32768 /* most bytes that libmicrohttpd asks for at once */
+#define VARIANT sodium_base64_VARIANT_ORIGINAL
+
+/* How far the events of a run have been translated and sent. */
+struct stream {
+    struct hc_e2b_events events; /* the translation */
+    struct hc_buf out;           /* lines that were not sent yet; owned */
+    size_t sent;                 /* bytes of `out` that were sent */
+    size_t next;                 /* offset of the next event in the task's lines */
+    char now[40];                /* time of the events that are being translated */
+};
+
+static bool read_figure(void *owner, const char *path, struct hc_buf *out)
+{
+    const struct hc_exchange *x = owner;
+    struct stat st;
+    struct hc_error ignored;
+    hc_autobuf data = {0};
+    hc_autofd fd = hc_open_result(x->dispatch, x->sandbox, path, &st);
+    if (fd < 0 || hc_read_all(fd, &data, (size_t)st.st_size + 1, &ignored) < 0)
+        return false;
+    const size_t size = sodium_base64_ENCODED_LEN(data.len, VARIANT);
+    char *text = malloc(size);
+    if (text) {
+        (void)sodium_bin2base64(text, size, (const unsigned char *)(data.data ? data.data : ""), data.len,
+                                VARIANT);
+        (void)hc_buf_str(out, text);
+    }
+    free(text);
+    return text && !out->failed;
+}
+
+/* A client that has gone wants no more of the run that it asked for. */
+static void end_stream(struct hc_exchange *x)
+{
+    struct stream *stream = x->own;
+    struct hc_front_session *s = hc_front_session_find_any(x->http->sessions, x->sandbox);
+    if (x->task && !hc_task_ended(x->task) && s && s->task == x->task)
+        hc_front_session_interrupt(s);
+    hc_e2b_events_finish(&stream->events);
+    hc_buf_finish(&stream->out);
+    free(stream);
+}
+
+/* Translate the next event, if there is one. */
+static bool translate_next(struct stream *s, const struct hc_buf *lines)
+{
+    const char *line = lines->len > s->next ? lines->data + s->next : NULL;
+    const char *end = line ? memchr(line, '\n', lines->len - s->next) : NULL;
+    if (!end)
+        return false;
+    hc_buf_clear(&s->out);
+    s->sent = 0;
+    hc_e2b_event(&s->events, line, (size_t)(end - line), &s->out);
+    s->next += (size_t)(end - line) + 1;
+    return true;
+}
+
+static ssize_t read_lines(void *cls, uint64_t at, char *out, size_t max)
+{
+    struct hc_exchange *x = cls;
+    struct stream *s = x->own;
+    const struct hc_buf *lines = &x->task->events.lines;
+    (void)at;
+    if (hc_task_ended(x->task))
+        hc_exchange_hold_anyway(x, lines->len + x->task->manifest_len);
+    (void)hc_format_time(hc_wall_ms(), true, s->now);
+    while (s->sent == s->out.len && translate_next(s, lines))
+        ;
+    if (lines->failed || s->out.failed)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    const size_t n = MIN(max, s->out.len - s->sent);
+    if (n) {
+        memcpy(out, s->out.data + s->sent, n);
+        s->sent += n;
+        return (ssize_t)n;
+    }
+    if (hc_task_ended(x->task))
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    (void)hc_exchange_suspend(x);
+    return 0;
+}
+
+static int reply_stream(struct hc_exchange *x)
+{
+    struct stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return MHD_NO;
+    s->events = (struct hc_e2b_events){.now = s->now, .figure = read_figure, .owner = x};
+    x->own = s;
+    x->end_own = end_stream;
+    if (!x->waiter.task)
+        hc_task_wait(x->task, &x->waiter); /* a task keeps its lines as long as an exchange waits for it */
+    struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_lines, x, NULL);
+    if (r)
+        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+    return hc_reply(x, 200, r);
+}
+
+int hc_e2b_post_execute(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_error err;
+    hc_autobuf line = {0};
+    int rc;
+    struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
+    if (!s)
+        return rc;
+    if (hc_e2b_execute(s->id, hc_e2b_body(x), x->body.len, &line, &err) < 0)
+        return hc_e2b_reply_untranslated(x, &err);
+    return hc_e2b_ask(x, s, "run", &line, true, &rc) ? reply_stream(x) : rc;
+}
+
+/* ---- contexts ---- */
+
+int hc_e2b_list_contexts(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf out = {0};
+    int rc;
+    const struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
+    if (!s)
+        return rc;
+    (void)hc_buf_str(&out, "[");
+    hc_e2b_put_context(s->id, &out);
+    (void)hc_buf_str(&out, "]\n");
+    return hc_reply_json(x, 200, &out);
+}
+
+int hc_e2b_post_context(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_error err;
+    int rc;
+    if (!hc_e2b_sandbox(x, t, &rc))
+        return rc;
+    (void)hc_e2b_new_context(hc_e2b_body(x), x->body.len, &err);
+    return hc_e2b_reply_untranslated(x, &err);
+}
+
+static int no_context(struct hc_exchange *x)
+{
+    return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "Context %s not found", x->id);
+}
+
+int hc_e2b_delete_context(struct hc_exchange *x, struct hc_tenant *t)
+{
+    int rc;
+    const struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
+    if (!s)
+        return rc;
+    if (strcmp(s->id, x->id) != 0)
+        return no_context(x);
+    return hc_reply_fail(
+        x, HC_PROBLEM_NOT_FOUND,
+        "the only context of a sandbox ends with it: kill the sandbox, or restart the context");
+}
+
+/* The interpreter becomes what it was before the first run; files stay. */
+int hc_e2b_restart_context(struct hc_exchange *x, struct hc_tenant *t)
+{
+    static const char request[] = "{\"rollback\": \"" HC_E2B_START "\"}";
+    hc_autobuf line = {0}, nothing = {0};
+    int rc;
+    if (!x->task) {
+        struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
+        if (!s)
+            return rc;
+        if (strcmp(s->id, x->id) != 0)
+            return no_context(x);
+        (void)hc_buf_str(&line, request);
+        hc_front_session_interrupt(s); /* what runs now would be undone anyway */
+        if (!hc_e2b_ask(x, s, "rollback", &line, false, &rc))
+            return rc;
+    }
+    if (!hc_task_ended(x->task))
+        return hc_exchange_suspend(x);
+    return x->task->state == HC_TASK_FAILED ? hc_reply_problem(x, &x->task->problem, NULL)
+                                            : hc_reply_json(x, 200, &nothing);
+}
+
+int hc_e2b_health(struct hc_exchange *x, struct hc_tenant *t)
+{
+    hc_autobuf nothing = {0};
+    int rc;
+    return hc_e2b_sandbox(x, t, &rc) ? hc_reply_json(x, 204, &nothing) : rc;
+}

@@ -1,0 +1,205 @@
+/* Watching a directory of E2B's sandboxes. Nothing changes between a session's requests, as all its processes
+ * stand still then: after each request that may have changed a file, the directory is listed anew, and what
+ * differs becomes events. */
+#include "daemon/http/e2b.h"
+
+#include "base/clock.h"
+#include "json/json.h"
+#include "wire/e2b_envd.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#define BLOCK        32768 /* most bytes that libmicrohttpd asks for at once */
+#define MOST_WATCHED 2000  /* most files in a directory that is watched */
+#define DEEP         64    /* how deep a directory is watched with all that is in it */
+#define KEEPALIVE_MS 15000 /* silence after which a message tells that the connection is alive */
+
+struct watch {
+    struct hc_e2b_call call;
+    struct hc_e2b_listing listing; /* list that is being made */
+    cJSON *known;                  /* files of the last list; owned; NULL: there was none */
+    struct hc_buf out;             /* messages that were not sent yet; owned */
+    size_t sent;                   /* bytes of `out` that were sent */
+    int64_t changes;               /* hc_front_session.changes when the last list began; -1: none has */
+    int64_t since;                 /* time of the last message (CLOCK_MONOTONIC, ms) */
+    bool lists, over;              /* a list is being made; the last message is in `out` */
+};
+
+static void end_watch(struct hc_exchange *x)
+{
+    struct watch *w = x->own;
+    hc_e2b_call_finish(&w->call);
+    hc_e2b_listing_end(&w->listing);
+    cJSON_Delete(w->known);
+    hc_buf_finish(&w->out);
+    free(w);
+}
+
+/* ---- what differs ---- */
+
+static const cJSON *find_file(const cJSON *files, const cJSON *like)
+{
+    const cJSON *file;
+    cJSON_ArrayForEach(file, files)
+    {
+        if (strcmp(hc_json_text(file, "name"), hc_json_text(like, "name")) == 0 &&
+            strcmp(hc_json_text(file, "dir"), hc_json_text(like, "dir")) == 0)
+            return file;
+    }
+    return NULL;
+}
+
+static void put_event(struct watch *w, const cJSON *file, const char *type)
+{
+    const char *dir = hc_json_text(file, "dir"), *base = w->call.path.data;
+    hc_autobuf name = {0}, json = {0};
+    /* The name is the one below the directory that is watched. */
+    const bool deeper = strcmp(dir, base) != 0;
+    if (deeper)
+        (void)hc_buf_fmt(&name, "%s/", dir + (strcmp(base, ".") == 0 ? 0 : strlen(base) + 1));
+    (void)hc_buf_str(&name, hc_json_text(file, "name"));
+    (void)hc_buf_str(&json, "{\"filesystem\": {\"name\": ");
+    hc_json_quote(&json, name.data ? name.data : "", name.len);
+    (void)hc_buf_fmt(&json, ", \"type\": \"EVENT_TYPE_%s\"}}", type);
+    hc_e2b_envelope(0, json.data ? json.data : "", json.len, &w->out);
+}
+
+static bool is_changed(const cJSON *file, const cJSON *old)
+{
+    return strcmp(hc_json_text(file, "kind"), "directory") != 0 &&
+           (strcmp(hc_json_text(file, "modified"), hc_json_text(old, "modified")) != 0 ||
+            hc_json_int(file, "bytes", 0) != hc_json_int(old, "bytes", 0));
+}
+
+static void compare(struct watch *w, const cJSON *now)
+{
+    const cJSON *file;
+    cJSON_ArrayForEach(file, now)
+    {
+        const cJSON *old = find_file(w->known, file);
+        if (!old)
+            put_event(w, file, "CREATE");
+        if (!old ? hc_json_int(file, "bytes", 0) > 0 : is_changed(file, old))
+            put_event(w, file, "WRITE");
+    }
+    cJSON_ArrayForEach(file, w->known)
+    {
+        if (!find_file(now, file))
+            put_event(w, file, "REMOVE");
+    }
+}
+
+/* Take the list that was made: the first one tells only that the directory is there. */
+static void take_list(struct watch *w)
+{
+    static const char start[] = "{\"start\": {}}";
+    if (w->known)
+        compare(w, w->listing.found);
+    else
+        hc_e2b_envelope(0, start, sizeof start - 1, &w->out);
+    cJSON_Delete(w->known);
+    w->known = w->listing.found;
+    w->listing.found = NULL;
+    hc_e2b_listing_end(&w->listing);
+    w->lists = false;
+}
+
+/* ---- the stream ---- */
+
+/* End the stream, as the sandbox takes no more requests or the directory cannot be listed. */
+static void finish(struct watch *w, const char *code, const char *message)
+{
+    hc_autobuf json = {0};
+    (void)hc_buf_fmt(&json, "{\"error\": {\"code\": \"%s\", \"message\": ", code);
+    hc_json_quote(&json, message, strlen(message));
+    (void)hc_buf_str(&json, "}}");
+    hc_e2b_envelope(HC_E2B_LAST, json.data ? json.data : "", json.len, &w->out);
+    w->over = true;
+}
+
+static bool is_open(const struct hc_front_session *s)
+{
+    return s && s->state != HC_FRONT_SESSION_ENDED && !s->closing && !s->paused;
+}
+
+/* Go on until there is a message, or something to wait for (false). */
+static bool advance(struct hc_exchange *x, struct watch *w)
+{
+    static const char alive[] = "{\"keepalive\": {}}";
+    struct hc_problem why;
+    struct hc_front_session *s = hc_front_session_find_any(x->http->sessions, x->sandbox);
+    if (!is_open(s)) {
+        finish(w, "unavailable", "The sandbox was not found");
+        return true;
+    }
+    if (!w->lists && s->changes != w->changes && !s->task) {
+        w->changes = s->changes;
+        w->lists = hc_e2b_listing_begin(&w->listing, w->call.path.data, w->call.recursive ? DEEP : 1,
+                                        MOST_WATCHED) == 0;
+    }
+    if (w->lists) {
+        const int rc = hc_e2b_listing_step(x, s, &w->listing, &why);
+        if (rc < 0)
+            finish(w, why.sys ? "not_found" : "internal", why.detail);
+        else if (rc > 0)
+            take_list(w);
+        return rc != 0;
+    }
+    if (hc_mono_ms() - w->since >= KEEPALIVE_MS)
+        hc_e2b_envelope(0, alive, sizeof alive - 1, &w->out);
+    else if (!hc_e2b_waits(x, s))
+        hc_exchange_pause(x);
+    return w->out.len > w->sent;
+}
+
+static ssize_t read_messages(void *cls, uint64_t at, char *out, size_t max)
+{
+    struct hc_exchange *x = cls;
+    struct watch *w = x->own;
+    (void)at;
+    while (w->sent == w->out.len) {
+        if (w->over)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        hc_buf_clear(&w->out);
+        w->sent = 0;
+        if (!advance(x, w))
+            return 0;
+    }
+    if (w->out.failed)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    const size_t n = MIN(max, w->out.len - w->sent);
+    memcpy(out, w->out.data + w->sent, n);
+    w->sent += n;
+    w->since = hc_mono_ms();
+    return (ssize_t)n;
+}
+
+int hc_e2b_watch_dir(struct hc_exchange *x, struct hc_tenant *t)
+{
+    struct hc_error err;
+    size_t len = 0;
+    int rc;
+    if (!hc_e2b_sandbox(x, t, &rc))
+        return rc;
+    const char *json = hc_e2b_unwrap(x->body.data ? x->body.data : "", x->body.len, &len);
+    if (!json)
+        return hc_reply_fail(x, HC_PROBLEM_REQUEST, "expected one message of Connect");
+    struct watch *w = calloc(1, sizeof *w);
+    if (!w)
+        return MHD_NO;
+    x->own = w;
+    x->end_own = end_watch;
+    w->changes = -1;
+    w->since = hc_mono_ms();
+    if (hc_e2b_take_call(&w->call, json, len, &err) < 0)
+        return hc_e2b_reply_untranslated(x, &err);
+    x->beats = true;
+    struct MHD_Response *r =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_messages, x, NULL);
+    if (r)
+        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/connect+json");
+    return hc_reply(x, 200, r);
+}

@@ -1,0 +1,168 @@
+/* E2B's requests become a session's, and a session's events become E2B's lines. */
+#include "wire/e2b.h"
+
+#include "json/json.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const struct hc_e2b_rules rules = {"box", "plots shell"};
+
+static void sandboxes_become_sessions(void **state)
+{
+    static const struct {
+        const char *text, *spec; /* NULL: refused */
+        int64_t seconds;
+        const char *why;
+    } cases[] = {
+        {"", "{\"policy\":\"box\"}", 300, NULL},
+        {"{\"templateID\": \"shell\", \"timeout\": 5}", "{\"policy\":\"shell\"}", 5, NULL},
+        {"{\"templateID\": \"code-interpreter-v1\", \"secure\": true, \"network\": null, \"autoPause\": "
+         "false}",
+         "{\"policy\":\"box\"}", 300, NULL},
+        {"{\"metadata\": {\"a\": \"b\"}, \"envVars\": {\"A\": \"1\"}}",
+         "{\"policy\":\"box\",\"env\":{\"A\":\"1\"},\"labels\":{\"a\":\"b\"}}", 300, NULL},
+        {"{\"volumeMounts\": [{\"name\": \"v\", \"path\": \"/d\"}]}",
+         "{\"policy\":\"box\",\"volumes\":[{\"name\":\"v\",\"place\":\"/d\"}]}", 300, NULL},
+        {"{\"templateID\": \"plot\"}", NULL, 0, "template 'plot' not found: there are base and plots shell"},
+        {"{\"autoPause\": true}", NULL, 0, "autoPause: a sandbox whose time is over is ended here"},
+        {"{\"autoResume\": {\"enabled\": true}}", NULL, 0, "autoResume: "},
+        {"{\"timeout\": -1}", NULL, 0, "request:1:13: timeout: expected 0 to 604800 seconds"},
+        {"[]", NULL, 0, "body: expected an object, got a list"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct hc_error err = {0};
+        hc_autobuf spec = {0};
+        int64_t seconds = 0;
+        int rc = hc_e2b_spec(&rules, cases[i].text, strlen(cases[i].text), &spec, &seconds, &err);
+        if (cases[i].spec) {
+            assert_int_equal(rc, 0);
+            assert_string_equal(spec.data, cases[i].spec);
+            assert_int_equal(seconds, cases[i].seconds);
+        } else {
+            assert_int_equal(rc, -1);
+            assert_non_null(strstr(err.text, cases[i].why));
+        }
+    }
+}
+
+static void code_becomes_a_run(void **state)
+{
+    static const struct {
+        const char *text, *line, *why;
+    } cases[] = {
+        {"{\"code\": \"1\", \"context_id\": null}", "{\"run\":{\"code\":\"1\"}}", NULL},
+        {"{\"code\": \"1\", \"context_id\": \"ctx\", \"env_vars\": {\"A\": \"b\"}}",
+         "{\"run\":{\"code\":\"1\",\"env\":{\"A\":\"b\"}}}", NULL},
+        {"{\"code\": \"ls\", \"language\": \"bash\"}", "{\"run\":{\"command\":[\"bash\",\"-c\",\"ls\"]}}",
+         NULL},
+        {"{\"code\": \"1\", \"language\": \"r\"}", NULL, "language 'r' not found"},
+        {"{\"code\": \"1\", \"context_id\": \"other\"}", NULL, "Context other not found"},
+        {"{}", NULL, "code: expected a string, got nothing"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct hc_error err = {0};
+        hc_autobuf line = {0};
+        int rc = hc_e2b_execute("ctx", cases[i].text, strlen(cases[i].text), &line, &err);
+        assert_int_equal(rc, cases[i].line ? 0 : -1);
+        if (cases[i].line)
+            assert_string_equal(line.data, cases[i].line);
+        else
+            assert_non_null(strstr(err.text, cases[i].why));
+    }
+}
+
+static void labels_are_compared_decoded(void **state)
+{
+    static const struct {
+        const char *wanted;
+        bool fits;
+    } cases[] = {
+        {"", true},      {"a=b", true},   {"a=b&who=one%2520two%2526", true},
+        {"a=c", false},  {"b", false},    {"a=b&b=", false},
+        {"a=%2", false}, {"&&a=b", true},
+    };
+    (void)state;
+    cJSON *labels = cJSON_Parse("{\"a\": \"b\", \"who\": \"one two&\"}");
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(hc_e2b_labels_fit(labels, cases[i].wanted), cases[i].fits);
+    assert_false(hc_e2b_labels_fit(NULL, "a=b"));
+    cJSON_Delete(labels);
+}
+
+static bool figure(void *owner, const char *path, struct hc_buf *out)
+{
+    (void)owner;
+    return strcmp(path, "there.png") == 0 && hc_buf_str(out, "aGk=") == 0;
+}
+
+#define TRACE "Traceback (most recent call last):\\nE: x\\n"
+
+static void events_become_lines(void **state)
+{
+    static const struct {
+        const char *events[3]; /* up to NULL */
+        const char *lines;     /* what begins the lines */
+    } cases[] = {
+        {{"{\"event\": \"stdout\", \"text\": \"a\\n\"}"},
+         "{\"type\":\"stdout\",\"text\":\"a\\n\",\"timestamp\":\"now\"}\n"},
+        {{"{\"event\": \"stderr\", \"data\": \"//4hAA==\"}"},
+         "{\"type\":\"stderr\",\"text\":\"\xef\xbf\xbd\xef\xbf\xbd! \",\"timestamp\":\"now\"}\n"},
+        {{"{\"event\": \"stderr\", \"text\": \"w\\n" TRACE "\"}",
+          "{\"event\": \"result\", \"run\": 1, \"manifest\": {\"status\": \"error\", \"guest\": {\"error\": "
+          "{\"type\": \"E\", \"message\": \"x\", \"traceback\": \"" TRACE "\"}}}}"},
+         "{\"type\":\"stderr\",\"text\":\"w\\n\",\"timestamp\":\"now\"}\n"
+         "{\"type\":\"error\",\"name\":\"E\",\"value\":\"x\",\"traceback\":\"" TRACE "\"}\n"
+         "{\"type\": \"number_of_executions\", \"execution_count\": 1}\n"},
+        {{"{\"event\": \"stderr\", \"text\": \"" TRACE "\"}", "{\"event\": \"stdout\", \"text\": \"b\"}"},
+         "{\"type\":\"stderr\",\"text\":\"" TRACE "\",\"timestamp\":\"now\"}\n{\"type\":\"stdout\""},
+        {{"{\"event\": \"result\", \"manifest\": {\"status\": \"ok\", \"figures\": [{\"path\": "
+          "\"there.png\", "
+          "\"mime\": \"image/png\"}, {\"path\": \"gone.png\", \"mime\": \"image/png\"}], \"guest\": "
+          "{\"figures\": [{\"path\": \"there.png\", \"chart\": {\"type\": \"bar\"}}], \"value\": "
+          "{\"text/plain\": \"'t'\", \"application/json\": \"t\", \"image/unknown\": \"x\"}}}}"},
+         "{\"type\": \"result\", \"png\": \"aGk=\", \"chart\": {\"type\":\"bar\"}, \"is_main_result\": "
+         "false}\n"
+         "{\"type\":\"result\",\"text\":\"t\",\"is_main_result\":true}\n"},
+        {{"{\"event\": \"result\", \"manifest\": {\"status\": \"ok\", \"guest\": {\"value\": "
+          "{\"application/vnd.dataresource+json\": {\"data\": [{\"index\": 0, \"a\": 1}, {\"index\": 1, "
+          "\"a\": null}]}}}}}"},
+         "{\"type\":\"result\",\"data\":{\"a\":[1,null]},\"is_main_result\":true}\n"},
+        {{"{\"event\": \"result\", \"manifest\": {\"status\": \"memory\", \"reason\": \"too much\"}}"},
+         "{\"type\":\"error\",\"name\":\"memory\",\"value\":\"too much\",\"traceback\":\"too much\"}\n"},
+        {{"{\"event\": \"problem\", \"problem\": {\"detail\": \"no\"}}"},
+         "{\"type\":\"error\",\"name\":\"SandboxError\",\"value\":\"no\",\"traceback\":\"\"}\n"},
+        {{"no JSON", "{\"event\": \"figure\"}"}, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct hc_e2b_events e = {.now = "now", .figure = figure};
+        hc_autobuf out = {0};
+        for (size_t k = 0; k < 3 && cases[i].events[k]; k++)
+            hc_e2b_event(&e, cases[i].events[k], strlen(cases[i].events[k]), &out);
+        hc_e2b_events_finish(&e);
+        assert_false(out.failed);
+        const char *got = out.data ? out.data : "";
+        assert_int_equal(strncmp(got, cases[i].lines, strlen(cases[i].lines)), 0);
+        assert_true(*cases[i].lines || !*got);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sandboxes_become_sessions),
+        cmocka_unit_test(code_becomes_a_run),
+        cmocka_unit_test(labels_are_compared_decoded),
+        cmocka_unit_test(events_become_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

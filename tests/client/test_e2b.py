@@ -1,0 +1,257 @@
+"""E2B's dialect of hotcelld: real sandboxes, used by E2B's own libraries for Node.js as a program of their users would."""
+
+import contextlib
+import http.client
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import cells
+import daemons
+import npm
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "e2b"
+TOKEN, OTHER = "e2b_the-token-of-the-team", "e2b_the-token-of-others"
+
+
+@pytest.fixture(name="client", scope="module")
+def installed_client():
+    return npm.installed(SOURCE, "e2b-client") / "client.mjs"
+
+
+def write_policies(folder, scientific, shell):
+    """The policies of the templates: "box", "plots" and "tools"."""
+    limits = {"timeout": f"{30 * cells.SLOWNESS:g}s", "memory": "512M"}
+    counted = {} if cells.counts_memory(cells.caller()) else {"enforcement": "rlimits"}
+    default, shipped = (str(daemons.SOURCE.parent / "policies" / f"{name}.json") for name in ("default", "shell"))
+    for name, policy in {"box": {"extends": default, "tree": "base"}, "plots": {"extends": default, "tree": scientific},
+                         "tools": {"extends": shipped, "tree": shell, "limits": {**counted}}}.items():
+        (folder / f"{name}.json").write_text(json.dumps({"name": name, **policy, "limits": {**limits, **policy.get("limits", {})}}))
+
+
+@pytest.fixture(name="daemon", scope="module")
+def listening_daemon(base_tree, scientific, shell_tree):
+    del base_tree
+    folder = cells.new_directory(cells.caller())
+    write_policies(folder, scientific, shell_tree)
+    port, config = daemons.config_with_token(TOKEN)
+    with Path(config["tokens"]).open("a") as file:
+        file.write(f"{daemons.hashlib.sha256(OTHER.encode()).hexdigest()} others\n")
+    config = {**config, "tenants": {"team": {}, "others": {}}, "workers": 2, "e2b": {"policy": "box", "templates": "plots tools"},
+              "http": {"body": "1M", "bodies": "64M"}}
+    with daemons.Daemon(config=config, env={"HOTCELL_POLICIES": str(folder)}, base=False) as daemon:
+        daemon.port, daemon.url = port, f"http://127.0.0.1:{port}"
+        yield daemon
+        assert daemon.end() == 0, daemon.log
+
+
+def play(daemon, client, scenario, **env):
+    done = subprocess.run(["node", client, scenario], capture_output=True, text=True, check=False, timeout=cells.PATIENCE,
+                          cwd=cells.new_directory(cells.caller()),
+                          env={**os.environ, "E2B_API_URL": daemon.url, "E2B_SANDBOX_URL": daemon.url, "E2B_API_KEY": TOKEN, **env})
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return json.loads(done.stdout)
+
+
+def ask(daemon, method, path, body=None, **headers):
+    """One request as no client of E2B sends it: the status, the answer's headers, and its JSON."""
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=cells.PATIENCE)
+    body = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the answer may come before the end of a body that is too large
+        connection.request(method, path, body, {"Content-Type": "application/json", **headers} if body is not None else headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    return answer.status, answer.headers, json.loads(text) if text else None
+
+
+def create(daemon, token=TOKEN, **body):
+    status, _, made = ask(daemon, "POST", "/sandboxes", {"templateID": "base", **body}, X_API_Key=token)
+    assert status == 201, made
+    return made["sandboxID"], {"E2b_Sandbox_Id": made["sandboxID"], "X_Access_Token": made["envdAccessToken"]}
+
+
+# ---- code ----
+
+def test_code_runs_with_its_state_output_and_errors(daemon, client):
+    seen = play(daemon, client, "code")
+    run, failed, syntax = seen["run"], seen["failed"], seen["syntax"]
+    assert (seen["text"], seen["count"], run["logs"]) == ("42", 2, {"stdout": ["out\n"], "stderr": ["err\n"]}), seen
+    assert failed["logs"]["stderr"] == ["before\n"] and failed["results"] == []  # the traceback is in the error alone
+    assert (failed["error"]["name"], failed["error"]["value"]) == ("ZeroDivisionError", "division by zero")
+    assert "line 2, in <module>\n    1 / 0" in failed["error"]["traceback"]
+    assert syntax["error"]["name"] == "SyntaxError" and syntax["results"] == [], syntax
+    assert (seen["env"], seen["string"], seen["bytes"]) == ("('sandbox', 'run')", "a text", ["\ufffd\ufffd!"])
+    assert seen["seen"] == {"stdout": ["out\n"], "stderr": ["err\n", "before\n"], "results": ["42"], "errors": ["ZeroDivisionError"]}
+
+
+def test_results_are_rich(daemon, client):
+    seen = play(daemon, client, "results")
+    assert seen["errors"] == [None] * 3 or seen["errors"] == [], seen
+    table, chart = seen["table"], seen["chart"]
+    assert table["data"] == {"a": [1, 2], "b": ["x", "y"]} and "<table" in table["html"] and "a  b" in table["text"], table
+    assert chart["png"] == "iVBORw0K" and chart["main"] is False and chart["count"] == 1
+    assert (chart["chart"]["type"], chart["chart"]["title"], chart["chart"]["elements"]) == ("line", "T", [{"label": "l", "points": [[1, 3], [2, 4]]}])
+    assert (seen["html"]["html"], seen["html"]["latex"], seen["json"]) == ("<b>x</b>", "$x$", {"a": [1, 2]})
+
+
+def test_output_comes_while_code_runs_and_ends_with_the_sandbox(daemon, client):
+    seen = play(daemon, client, "streaming")
+    assert seen["order"] == ["one\n", "seen"], seen
+    assert seen["gone"]["name"] == "TimeoutError", seen
+    assert "two" not in json.dumps(seen["ended"]) and "sandbox" in json.dumps(seen["other"]).lower(), seen
+
+
+# ---- sandboxes ----
+
+def test_sandboxes_are_sessions_of_the_tenant(daemon, client):
+    other, _ = create(daemon, OTHER)
+    seen = play(daemon, client, "sandboxes", OTHER=other)
+    first, second = seen["ids"]
+    assert seen["all"] == seen["pages"] == [second, first] and seen["mine"] == [first] and seen["none"] == [], seen
+    assert (seen["info"]["templateId"], seen["info"]["metadata"], seen["info"]["state"]) == ("box", {"who": "one & two", "kind": "a=b"}, "running")
+    assert seen["info"]["memoryMB"] == 512 and seen["info"]["endAt"] < seen["later"]["endAt"]
+    assert (seen["running"], seen["connected"], seen["killed"]) == ([True, True], "5", [True, False, True])
+    over, refused = seen["over"], seen["refused"]
+    assert (over["running"], over["run"]["name"], over["info"]["name"]) == (False, "TimeoutError", "SandboxNotFoundError"), over
+    assert "template 'nothing' not found: there are base and plots tools" in refused["template"]["message"], refused
+    assert "network: " in refused["network"]["message"] and refused["key"]["name"] == "AuthenticationError", refused
+    assert refused["connect"]["name"] == refused["other"]["name"] == "SandboxNotFoundError", refused
+    assert ask(daemon, "DELETE", f"/sandboxes/{other}", X_API_Key=OTHER)[0] == 204
+
+
+def test_a_sandbox_ends_with_its_timeout(daemon, client):
+    seen = play(daemon, client, "timeout")
+    assert seen["run"]["name"] == "TimeoutError" and seen["list"] == 0, seen
+
+
+def test_a_context_can_be_restarted_and_is_the_only_one(daemon, client):
+    seen = play(daemon, client, "contexts")
+    assert (seen["context"]["language"], seen["context"]["cwd"], seen["others"]) == ("python", "/output", [])
+    assert (seen["before"], seen["after"], seen["again"], seen["file"]) == ("1", "NameError", "NameError", "kept"), seen
+    for name, words in (("another", "one context"), ("unknown", "Context unknown not found"), ("language", "'r' not found"), ("removed", "only context")):
+        assert seen[name]["name"] == "NotFoundError" and words in seen[name]["message"], seen
+
+
+def test_a_paused_sandbox_waits_with_its_state(daemon, client):
+    seen = play(daemon, client, "pause")
+    assert (seen["paused"], seen["again"], seen["state"], seen["running"], seen["listed"]) == (True, False, "paused", False, [True]), seen
+    assert "paused" in seen["run"]["message"] and (seen["value"], seen["after"]) == ("26", "running"), seen
+
+
+# ---- files ----
+
+def test_files_are_those_of_the_session(daemon, client):
+    seen = play(daemon, client, "files")
+    assert seen["written"] == {"type": "file", "name": 'a "quoted" \u00e9.txt', "path": '/output/d/a "quoted" \u00e9.txt'}, seen
+    assert [entry["path"] for entry in seen["several"]] == ["/output/one.bin", "/output/empty", "/output/d/two.txt"]
+    assert (seen["streamed"]["path"], seen["inside"]) == ("/output/streamed.txt", "hello \u00fcfrom a stream300")
+    assert (seen["read"], seen["bytes"]) == (["by code", "--x\r\n", "", 0], True)
+    assert {"dir /output/deep", "file /output/made.txt"} <= set(seen["list"]) and "file /output/deep/er/x" not in seen["list"], seen
+    assert seen["deep"] == ["dir /output/deep/er", "file /output/deep/er/x"] and seen["some"] == len(seen["list"])
+    assert (seen["exists"], seen["made"], seen["removed"]) == ([True, False, True, False], [True, False, False], [False] * 3)
+    assert (seen["renamed"]["path"], seen["renamed"]["size"]) == ("/output/new/named.txt", 7)
+    assert [(info["type"], info["path"]) for info in seen["info"]] == [("file", "/output/new/named.txt"), ("dir", "/output/new"), ("dir", "/output")]
+    refused = seen["refused"]
+    for name in ("missing", "info", "list", "rename"):
+        assert refused[name]["name"] == "FileNotFoundError" and "no such file" in refused[name]["message"], (name, refused[name])
+    for name, words in (("directory", "is a directory"), ("outside", "/output"), ("up", '".."'), ("file", "no directory"),
+                        ("root", "expected a path"), ("home", "/output"), ("gzip", "not compressed"), ("large", "http.body"), ("metadata", "metadata")):
+        assert "returned" not in refused[name] and words in refused[name]["message"], (name, refused[name])
+
+
+def test_large_files_and_long_lists_come_in_parts(daemon, client):
+    seen = play(daemon, client, "large")
+    assert seen == {"whole": True, "listed": 3001}
+
+
+def test_directories_are_watched(daemon, client):
+    seen = play(daemon, client, "watching")
+    assert not any("deep" in event or "elsewhere" in event for event in seen["events"]), seen
+    assert "no such file" in seen["missing"]["message"], seen["missing"]
+
+
+# ---- what is refused ----
+
+API = [("GET", "/sandboxes"), ("GET", "/v2/sandboxes"), ("POST", "/sandboxes"), ("POST", "/v2/sandboxes"), ("GET", "/sandboxes/{}"), ("DELETE", "/sandboxes/{}"),
+       *(("POST", f"/sandboxes/{{}}/{name}") for name in ("timeout", "pause", "resume", "connect")), ("POST", "/v2/sandboxes/{}/connect")]
+INSIDE = [("POST", "/execute"), ("GET", "/contexts"), ("POST", "/contexts"), ("DELETE", "/contexts/x"), ("POST", "/contexts/x/restart"), ("GET", "/health")]
+
+
+def test_without_a_token_there_is_nothing(daemon):
+    one, access = create(daemon)
+    two, _ = create(daemon, OTHER)
+    try:
+        for method, path in API:
+            for headers in ({}, {"X_API_Key": "wrong"}):
+                status, _, answer = ask(daemon, method, path.format(one), b"{}" if method == "POST" else None, **headers)
+                assert (status, answer["code"]) == (401, 401) and "X-API-Key" in answer["message"], (method, path, answer)
+        for method, path in INSIDE:
+            for headers in ({}, {"E2b_Sandbox_Id": one}, {**access, "X_Access_Token": "0" * 64}, {**access, "E2b_Sandbox_Id": two}, {"X_API_Key": TOKEN}):
+                status, _, answer = ask(daemon, method, path, b"{}" if path in ("/execute", "/contexts") and method == "POST" else None, **headers)
+                assert status == 401 and "token" in answer["message"], (method, path, headers, answer)
+    finally:
+        for sandbox, token in ((one, TOKEN), (two, OTHER)):
+            assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=token)[0] == 204
+
+
+def test_another_tenants_sandbox_is_none(daemon):
+    other, _ = create(daemon, OTHER)
+    try:
+        for method, path in API[4:]:
+            for sandbox in (other, "unknown", "20260101T000000Z-000000000000"):
+                status, _, answer = ask(daemon, method, path.format(sandbox), b'{"timeout": 9}' if method == "POST" else None, X_API_Key=TOKEN)
+                assert (status, answer["code"]) == (404, 404), (method, path, answer)
+        assert ask(daemon, "GET", "/v2/sandboxes", X_API_Key=TOKEN)[2] == []
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{other}", X_API_Key=OTHER)[0] == 204
+
+
+@pytest.mark.parametrize("body, words", [
+    (b"", None), (b"{", "request:1:2"), (b"[]", "expected an object"), (b'{"timeout": "x"}', "timeout: expected a number"), (b'{"timeout": -1}', "timeout: "),
+    (b'{"timeout": 1e300}', "timeout: "), (b'{"templateID": 3}', "templateID: "), (b'{"metadata": {"a": 1}}', "a: expected a string"),
+    (b'{"envVars": []}', "envVars: expected an object"), (b'{"metadata": {"": "x"}}', "labels"), (b'{"volumeMounts": [{"name": "../x", "path": "/d"}]}', "volumes"),
+    (b'{"autoPause": true}', "autoPause: "), (b'{"templateID": "x"}', "not found"), (b'{"x": "' + b"y" * (1 << 20) + b'"}', "1048576"),
+    (b'{"metadata": {"a": "\xff"}}', "request:1:"), (b'{"templateID": "base", "templateID": "base"}', "twice")])
+def test_malformed_sandboxes_are_refused(daemon, body, words):
+    status, _, answer = ask(daemon, "POST", "/v2/sandboxes", body, X_API_Key=TOKEN)
+    if words is None:
+        assert status == 201 and ask(daemon, "DELETE", f"/sandboxes/{answer['sandboxID']}", X_API_Key=TOKEN)[0] == 204
+        return
+    assert status == answer["code"] and status in (400, 404, 413) and words in answer["message"], answer
+    assert ask(daemon, "GET", "/v2/sandboxes", X_API_Key=TOKEN)[2] == []
+
+
+def test_malformed_requests_to_a_sandbox_are_refused(daemon):
+    sandbox, access = create(daemon)
+    host = {"Host": f"49999-{sandbox.lower()}.example.org", "X_Access_Token": access["X_Access_Token"]}
+    try:
+        for body, words in ((b"", "code: expected"), (b"{", "request:1:2"), (b"[]", "expected an object"), (b'{"code": 1}', "code: expected a string"),
+                            (b'{"code": "1", "env_vars": {"A": 1}}', "A: expected a string"), (b'{"code": "1", "context_id": 7}', "context_id"),
+                            (b'{"code": "' + b"x" * (1 << 20) + b'"}', "http.body")):
+            status, _, answer = ask(daemon, "POST", "/execute", body, **access)
+            assert status in (400, 413) and answer["code"] == status and words in answer["message"], (body[:40], answer)
+        status, _, answer = ask(daemon, "POST", "/execute", {"code": "1", "env_vars": {"A=B": "c"}}, **access)  # the session refuses it
+        assert status == 200 and answer["type"] == "error" and "'A=B': expected a name" in answer["value"], answer
+        for name in ("timeout", "connect"):
+            assert ask(daemon, "POST", f"/sandboxes/{sandbox}/{name}", b'{"timeout": []}', X_API_Key=TOKEN)[0] == 400
+        assert ask(daemon, "POST", f"/sandboxes/{sandbox}/timeout", b"{}", X_API_Key=TOKEN)[0] == 400
+        assert ask(daemon, "GET", "/v2/sandboxes?limit=x", X_API_Key=TOKEN)[0] == ask(daemon, "GET", "/v2/sandboxes?misspelt=1", X_API_Key=TOKEN)[0] == 400
+        status, headers, _ = ask(daemon, "PUT", "/sandboxes", b"{}", X_API_Key=TOKEN)
+        assert (status, headers["Allow"]) == (405, "GET, HEAD, POST")
+        assert ask(daemon, "GET", f"/sandboxes/{sandbox}/metrics", X_API_Key=TOKEN)[0] == 501
+        assert ask(daemon, "GET", "/contexts", **host)[2] == [{"id": sandbox, "language": "python", "cwd": "/output"}]  # found by the host's name
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
+def test_it_is_off_unless_a_policy_is_named():
+    with daemons.Daemon(config={"workers": 1}) as daemon:
+        for method, path in API + INSIDE:
+            connection = daemon.connect()
+            connection.request(method, path.format("x"), b"{}" if method == "POST" else None)
+            assert connection.getresponse().status == 404, (method, path)
+            connection.close()
