@@ -230,8 +230,8 @@ static bool fits(const char *pattern, const char *name)
     return open_ended ? strncmp(name, pattern, len - 1) == 0 : strcmp(name, pattern) == 0;
 }
 
-/* A hint on places of files: as it is, without /tmp, without /tmp and /output, and for interfaces that have the
- * files elsewhere. */
+/* A hint on places of files: as it is, without /tmp, without /tmp and /output, and for interfaces that have
+ * the files elsewhere. */
 static const struct places {
     const char *usual, *without_tmp, *without_both, *elsewhere;
 } places[] = {
