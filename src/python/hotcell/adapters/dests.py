@@ -180,7 +180,14 @@ class Dests:
 
     def prelude(self) -> str:
         """Code of the policy, which fills the directories and sees to the report."""
-        return PRELUDE if self._roots else ""
+        return PRELUDE + self._home() if self._roots else ""
+
+    def _home(self) -> str:
+        """Code by which ~ is the caller's home in the cell, if that is one of the directories or has one of them."""
+        home = os.path.expanduser("~")
+        real = os.path.realpath(home)
+        inside = any(root.place == root.path and (root.path == real or root.path.startswith(f"{real}/")) for root in self._roots)
+        return f"__import__('os').environ['HOME'] = {home!r}\n" if inside and home.startswith("/") and real != "/" else ""
 
     # ---- after it ----
 
