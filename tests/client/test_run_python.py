@@ -74,6 +74,18 @@ def test_the_namespace_is_the_callers():
         notebook.find_var("nowhere at all")
 
 
+@pytest.mark.parametrize(("argument", "value", "expected"), [
+    ("g", 5, "a dict, got int"), ("g", [], "a dict, got list"), ("ok_dests", 5, "a list of str, got int"), ("ban_imports", 5, "a list of str, got int"),
+    ("pre_deny", "x", "a function, got str"),
+])
+def test_a_wrong_argument_is_named(argument, value, expected):
+    """S3.1: when it is given."""
+    with pytest.raises(TypeError, match=f"^{argument}: expected {expected}$"):
+        RunPython(**{"g": {}, argument: value})
+    with pytest.raises(TypeError, match="^code: expected a str, got bytes$"):
+        run(b"1")
+
+
 @pytest.mark.parametrize("session", [False, True])
 def test_a_wrong_policy_is_named_as_the_argument(session):
     with pytest.raises(hotcell.PolicyError, match="^policy: there is no policy 'nope'"):

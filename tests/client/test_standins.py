@@ -311,6 +311,16 @@ def test_methods_of_paths_that_are_allowed_are_the_callers(ask, tmp_path):
     assert ask("p.exists()", g) is False
 
 
+def test_a_method_of_one_path_is_that_paths_alone(ask, tmp_path):
+    """S3.16: code has an equal path, and no other one's method."""
+    (tmp_path / "f.txt").write_text("x")
+    allow({tmp_path / "f.txt": ["exists"]})
+    g = {"mine": tmp_path / "f.txt", "other": tmp_path / "g.txt"}
+    assert ask("mine.exists()", g) is True
+    with pytest.raises(PermissionError, match="exists is not allowed"):
+        ask("other.exists()", g)
+
+
 def test_writing_methods_of_paths_ask_their_policies(ask, tmp_path):
     """S3.16, S3.18: with a policy on ok_dests the file is written there, and nowhere else."""
     own = tmp_path / "own"

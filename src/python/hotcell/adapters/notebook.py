@@ -23,11 +23,11 @@ import sys
 import tokenize
 import unicodedata
 import warnings
-from collections import ChainMap, Counter
+from collections import ChainMap, Counter, abc
 from contextvars import ContextVar
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, Set, Tuple, Union
 
 from ..config import Config, read_config
 from ..errors import PolicyError
@@ -39,13 +39,13 @@ from ..tools import run_to_end
 from . import changes, skills, workdir
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
-                    chk_dest, default_write_types, describe_tools, explicit_modules, refuse_coroutines, registered_name, registry_state,
-                    run_data, set_data, track_call, type_name)
+                    chk_dest, default_write_types, describe_tools, explicit_modules, names_of_paths, refuse_coroutines, registered_name,
+                    registry_state, run_data, set_data, track_call, type_name)
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
-from .standins import METHODS, PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, names_of_paths, stays_with_caller
+from .standins import METHODS, PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, stays_with_caller
 from .writers import allow_pandas
 
 __all__ = [
@@ -263,6 +263,7 @@ class RunPython:
         ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
         the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
+        _check_arguments(g, ok_dests, pre_deny, ban_imports)
         config = _read_config()
         self.g = _ipython_namespace() if g is None else g
         if self.g is None:
@@ -271,11 +272,9 @@ class RunPython:
         if ok_dests is UNSET:
             ok_dests = config.ok_dests if "ok_dests" in config.given else default_ok_dests
         if ok_dests is not None:
-            self.ok_dests = (ok_dests,) if isinstance(ok_dests, str) else tuple(os.fspath(dest) for dest in ok_dests)
+            self.ok_dests = (os.fspath(ok_dests),) if isinstance(ok_dests, (str, PurePath)) else tuple(os.fspath(dest) for dest in ok_dests)
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
-        if pre_deny is not None:
-            refuse_coroutines(pre_deny, "pre_deny")
         self._pre_deny = pre_deny
         banned = [ban_imports] if isinstance(ban_imports, str) else list(ban_imports)
         self._bans: Dict[str, Any] = {"imports": {"deny+": banned}} if banned else {}
@@ -295,6 +294,8 @@ class RunPython:
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
+        if not isinstance(code, str):
+            raise TypeError(f"code: expected a str, got {type(code).__name__}")
         if not code.strip():
             return None
         if "\0" in code:
@@ -465,6 +466,19 @@ class RunPython:
             finally:
                 os.close(folder)
             self._placed[target] = _mark_of(target)
+
+
+def _check_arguments(g: Any, ok_dests: Any, pre_deny: Any, ban_imports: Any) -> None:
+    """TypeError, which names the argument, if one of these arguments of RunPython is none."""
+    if g is not None and not isinstance(g, MutableMapping):
+        raise TypeError(f"g: expected a dict, got {type(g).__name__}")
+    for name, value in (("ok_dests", ok_dests), ("ban_imports", ban_imports)):
+        if value is not None and value is not UNSET and not isinstance(value, (PurePath, abc.Iterable)):
+            raise TypeError(f"{name}: expected a list of str, got {type(value).__name__}")
+    if pre_deny is not None:
+        if not callable(pre_deny):
+            raise TypeError(f"pre_deny: expected a function, got {type(pre_deny).__name__}")
+        refuse_coroutines(pre_deny, "pre_deny")
 
 
 def _mark_of(path: Path) -> Optional[Tuple[int, int, int]]:

@@ -22,14 +22,14 @@ import threading
 from collections import abc, defaultdict, deque
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path, PosixPath, PurePath
+from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
 from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
 from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, allows_within, asks_before_denial, default_write_types, explicit_names, is_tool,
-                    method_owner, policies_for, public_module, registered_name, registry_state)
+                    method_owner, names_of_paths, policies_for, public_module, registered_name, registry_state)
 
 # What the one tool of a cell may do; the job's own time comes first.
 BOUNDS: Dict[str, Any] = {"calls": 10000, "timeout": "1h", "argument_size": "1M", "result_size": "16M"}
@@ -548,11 +548,6 @@ def _names_of_caller(module: ModuleType) -> Set[str]:
     one by one."""
     reaches = module.__name__.partition(".")[0] in REACHING
     return {name for name in explicit_names(module) if not name.startswith("_")} if reaches else set()
-
-
-def names_of_paths() -> Set[str]:
-    """The methods of paths that are the caller's, as they were allowed one by one."""
-    return {name for name in explicit_names(PosixPath) if not name.startswith("_")}
 
 
 def _doc(value: Any) -> str:
