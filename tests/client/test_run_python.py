@@ -395,6 +395,15 @@ def test_more_names_than_a_run_gives_back_are_warned_of():
     assert len(g) == 64 and g["last_"] == 1
 
 
+def test_a_value_that_is_equal_and_another_comes_back():
+    """S3.15: 1, 1.0 and True are equal, and so are dicts of another order."""
+    order = {"a": 1, "b": 2}
+    g = {"n": 1, "flag": 1, "order": order, "same": [1]}
+    same = g["same"]
+    run("n, flag = 1.0, True\norder['a'] = order.pop('a')\nsame = [1]", g)
+    assert [repr(value) for value in g.values()] == ["1.0", "True", "{'b': 2, 'a': 1}", "[1]"] and g["order"] is order and g["same"] is same
+
+
 @pytest.mark.parametrize("session", [False, True])
 def test_one_value_with_several_names_stays_one(session):
     """S3.10: what is changed in place under one name is seen under the other."""

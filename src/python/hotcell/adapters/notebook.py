@@ -15,6 +15,7 @@ import builtins
 import importlib
 import inspect
 import io
+import json
 import keyword
 import linecache
 import os
@@ -23,7 +24,7 @@ import sys
 import tokenize
 import unicodedata
 import warnings
-from collections import ChainMap, Counter, abc
+from collections import ChainMap, Counter, OrderedDict, abc, deque
 from contextvars import ContextVar
 from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
@@ -45,7 +46,7 @@ from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
-from .standins import METHODS, PRELUDE, QUIET, STANDIN, Desk, is_json, is_library, stays_with_caller
+from .standins import METHODS, PRELUDE, QUIET, STANDIN, Desk, has_container, is_container, is_json, is_library, stays_with_caller
 from .writers import allow_pandas
 
 __all__ = [
@@ -203,7 +204,7 @@ class _Values:
             self._plan_again(name, value)
         elif is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
             self.inputs[name] = value
-        elif is_json(value) and len(name.encode()) <= MOST_NAME:
+        elif is_json(value) and not has_container(value) and len(name.encode()) <= MOST_NAME:
             self.vars[name] = value
         else:
             self._plan(name, value)
@@ -224,7 +225,7 @@ class _Values:
             self.plan[name] = self._desk.node_of(name, value) if not name.startswith("_") else self._desk.data_of(value)
         except (TypeError, ValueError) as error:
             self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
-        if isinstance(value, CHANGING):
+        if isinstance(value, CHANGING) or is_container(value):
             self.changing[name] = value
 
 
@@ -503,22 +504,34 @@ def _wanted(names: _Names, values: _Values) -> List[str]:
 
 
 def _is_same(old: Any, new: Any) -> bool:
+    """Whether a value came back as it went in: True is not 1, and a dict has an order."""
+    old = list(old) if isinstance(old, deque) else old
     try:
-        return bool(old == new)
+        if is_json(old) and is_json(new):
+            return json.dumps(old) == json.dumps(new)
+        return bool(old == new) and (type(old) is type(new) or isinstance(old, (dict, list)))
     except Exception:  # such as of arrays within: it is not known
         return False
 
 
 def _change_in_place(old: Any, new: Any) -> bool:
     """Give the caller's object the content that the code has given its copy. False: its type has no such way."""
-    if type(old) is not type(new) or not isinstance(old, CHANGING):
-        return False
-    if isinstance(old, (list, bytearray)):
+    if type(old) is not type(new) and not (isinstance(old, dict) and type(new) is dict or isinstance(old, (list, deque)) and type(new) is list):
+        return False  # a class of the caller's comes back as what JSON has
+    if isinstance(old, deque):
+        deque.clear(old)
+        deque.extend(old, new)
+    elif isinstance(old, list):
+        list.__setitem__(old, slice(None), new)
+    elif isinstance(old, bytearray):
         old[:] = new
-    else:
+    elif isinstance(old, CHANGING):
         space = vars(old) if isinstance(old, SimpleNamespace) else old
-        space.clear()
-        space.update(vars(new) if isinstance(new, SimpleNamespace) else new)
+        kind: Any = next(kind for kind in (OrderedDict, dict, set) if isinstance(space, kind))  # no code of a class of the caller's
+        kind.clear(space)
+        kind.update(space, vars(new) if isinstance(new, SimpleNamespace) else new)
+    else:
+        return False
     return True
 
 
