@@ -586,7 +586,7 @@ def test_command_line(tmp_path):
                               ("class Own(Exception): pass\nraise Own('why')", "line 2, in <module>", "Own: why")):
         done = python(stdin=code)
         assert (done.returncode, done.stdout) == (1, "") and place in done.stderr and f"\n{last}" in done.stderr
-        assert done.stderr.count(last) == 1, done.stderr
+        assert done.stderr.count(last) == 1 and "in the cell" not in done.stderr, done.stderr
     done = python("missing.py")
     assert (done.returncode, done.stderr) == (1, "hotcell-pyrun: missing.py: No such file or directory\n")
     done = python("--help")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import List, Optional
 
 from .adapters import RunPython
+from .adapters.raised_as import CLASS_NOTE
 
 USAGE = "usage: hotcell-pyrun [PATH|-]"
 EX_USAGE = 64
@@ -52,7 +53,8 @@ def message_of(error: Exception) -> str:
     if not told or isinstance(error, SyntaxError):
         return last
     if told.startswith("Traceback"):
-        return "\n".join([told, *(note for note in getattr(error, "__notes__", ()) if note not in told)])
+        notes = [note for note in getattr(error, "__notes__", ()) if note not in told and not note.startswith(CLASS_NOTE)]  # the traceback has the class
+        return "\n".join([told, *notes])
     return "\n".join([*(line for line in told.splitlines() if line.startswith(" ")), last])
 
 
