@@ -818,3 +818,17 @@ def test_rights_count_as_outside(user):
     assert said[3:] == [None] * 4 and all("Permission denied" in text for text in said[:3]), (said, done.stderr)
     assert (work / "ro2").read_text() == "oldnew" and oct((work / "ro2").stat().st_mode) == "0o100444"
     assert oct((work / "rodir").stat().st_mode) == "0o40500" and sorted(os.listdir(work)) == ["ro2", "rodir"] and os.listdir(work / "rodir") == []
+
+
+def test_the_home_of_the_caller_is_that_of_the_code(tmp_path, monkeypatch):
+    """S3.19: ~ leads code where it leads the caller, if that is below ok_dests."""
+    home = tmp_path / "home"
+    (home / "proj").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    code = ("import os\nfrom pathlib import Path\nopen(os.path.expanduser('~/proj/one'), 'w').write('1')\n"
+            "(Path.home() / 'proj' / 'two').write_text('2')")
+    run(code, ok_dests=["~/proj"])
+    assert sorted(path.name for path in (home / "proj").iterdir()) == ["one", "two"]
+    assert run("import os\nos.path.expanduser('~')", ok_dests=[str(tmp_path / "other")]) != str(home)
+    with pytest.raises(PermissionError, match="not allowed; permitted"):
+        run("open(__import__('os').path.expanduser('~/x'), 'w')", ok_dests=["~/proj"])

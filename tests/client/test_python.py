@@ -62,6 +62,19 @@ def test_an_exception_is_a_result():
     assert "1/0" in result.error.traceback and result.text == "before\n"
 
 
+@pytest.mark.parametrize(("code", "classes"), [
+    ("1/0", ()), ("import json\njson.loads('[')", ("json.decoder.JSONDecodeError", "ValueError")), ("raise SystemExit('x')", ()),
+    ("class Own(KeyError): pass\nclass Other(Own): pass\nraise Other", ("__main__.Other", "__main__.Own", "KeyError")),
+    ("class Meta(type):\n    def __getattribute__(cls, name): return 5\nclass Own(Exception, metaclass=Meta): pass\nraise Own", ("__main__.Own", "Exception")),
+    ("Own = type('Own', (Exception,), {'__module__': 5})\nraise Own", ("Own", "Exception")),
+    ("Own = type('O' * 100_000, (Exception,), {})\nraise Own", ()), ("Own = type('\\ud800', (Exception,), {})\nraise Own", ()),
+])
+def test_the_classes_of_an_exception(code, classes):
+    """The class and its bases up to a built-in one; () for a built-in class, and for names that are too long or no text."""
+    result = run(code)
+    assert result.status == "error" and (result.error.classes if result.error else ()) == classes
+
+
 def test_check_raises_with_the_result():
     with pytest.raises(hotcell.JobError, match="ZeroDivisionError") as caught:
         run("1/0", check=True)

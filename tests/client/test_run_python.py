@@ -91,6 +91,18 @@ def test_the_namespace_is_the_callers():
         notebook.find_var("nowhere at all")
 
 
+@pytest.mark.parametrize(("argument", "value", "expected"), [
+    ("g", 5, "a dict, got int"), ("g", [], "a dict, got list"), ("ok_dests", 5, "a list of str, got int"), ("ban_imports", 5, "a list of str, got int"),
+    ("pre_deny", "x", "a function, got str"),
+])
+def test_a_wrong_argument_is_named(argument, value, expected):
+    """S3.1: when it is given."""
+    with pytest.raises(TypeError, match=f"^{argument}: expected {expected}$"):
+        RunPython(**{"g": {}, argument: value})
+    with pytest.raises(TypeError, match="^code: expected a str, got bytes$"):
+        run(b"1")
+
+
 @pytest.mark.parametrize("session", [False, True])
 def test_a_wrong_policy_is_named_as_the_argument(session):
     with pytest.raises(hotcell.PolicyError, match="^policy: there is no policy 'nope'"):
@@ -400,6 +412,15 @@ def test_more_names_than_a_run_gives_back_are_warned_of():
     assert len(g) == 64 and g["last_"] == 1
 
 
+def test_a_value_that_is_equal_and_another_comes_back():
+    """S3.15: 1, 1.0 and True are equal, and so are dicts of another order."""
+    order = {"a": 1, "b": 2}
+    g = {"n": 1, "flag": 1, "order": order, "same": [1]}
+    same = g["same"]
+    run("n, flag = 1.0, True\norder['a'] = order.pop('a')\nsame = [1]", g)
+    assert [repr(value) for value in g.values()] == ["1.0", "True", "{'b': 2, 'a': 1}", "[1]"] and g["order"] is order and g["same"] is same
+
+
 @pytest.mark.parametrize("session", [False, True])
 def test_one_value_with_several_names_stays_one(session):
     """S3.10: what is changed in place under one name is seen under the other."""
@@ -661,7 +682,7 @@ def test_command_line(tmp_path):
                               ("class Own(Exception): pass\nraise Own('why')", "line 2, in <module>", "Own: why")):
         done = python(stdin=code)
         assert (done.returncode, done.stdout) == (1, "") and place in done.stderr and f"\n{last}" in done.stderr
-        assert done.stderr.count(last) == 1, done.stderr
+        assert done.stderr.count(last) == 1 and "in the cell" not in done.stderr, done.stderr
     done = python("missing.py")
     assert (done.returncode, done.stderr) == (1, "hotcell-pyrun: missing.py: No such file or directory\n")
     done = python("--help")

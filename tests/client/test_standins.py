@@ -127,6 +127,50 @@ def test_the_cell_has_what_libraries_have(ask):
     assert ask("[os.path.exists('/etc/shadow'), Path('/etc/shadow').exists()]", g) == [False, False]  # of the cell, not of this host
 
 
+COLLECTIONS = [
+    (collections.Counter("aab"), "value['z'] += 1", {"a": 2, "b": 1, "z": 1}), (collections.Counter({(1, 2): 3}), "value[(1, 2)] += 1", {(1, 2): 4}),
+    (collections.OrderedDict(b=1, a=2), "value.move_to_end('b')", {"a": 2, "b": 1}),
+    (collections.defaultdict(list, {"a": [1]}), "value['b'].append(2)", {"a": [1], "b": [2]}),
+    (collections.deque([1, 2], 3), "value.extend([(3,), 4])", [2, (3,), 4]),
+]
+
+
+@pytest.mark.parametrize(("value", "change", "after"), COLLECTIONS, ids=lambda each: type(each).__name__)
+def test_containers_of_the_module_collections_keep_their_type(ask, value, change, after):
+    """S3.10: code finds the methods, and what it changes is changed in the caller's object, whose type stays."""
+    value = copy.copy(value)
+    g = {"value": value, "within": [value]}
+    assert ask(f"{change}\n[type(value).__name__, type(within[0]).__name__]", g) == [type(value).__name__] * 2
+    assert g["value"] is value and (list(value) if isinstance(value, collections.deque) else dict(value)) == after
+    assert list(value) == list(after) and ask("value", g) == value
+
+
+def test_a_dict_or_list_of_a_class_of_the_callers_keeps_its_class(ask):
+    class Table(dict):
+        def update(self, *others): raise AssertionError("ran")
+
+    class Row(list):
+        def __setitem__(self, key, value): raise AssertionError("ran")
+    table, row, counted = Table(a=1), Row([1]), collections.defaultdict(lambda: 1, a=2)
+    g = {"table": table, "row": row, "counted": counted}
+    ask("table['b'] = 2\nrow.append(2)\ncounted['a'] = 3", g)
+    assert (g["table"], g["row"], g["counted"]) == ({"a": 1, "b": 2}, [1, 2], {"a": 3})
+    assert g["table"] is table and g["row"] is row and g["counted"] is counted
+
+
+def test_exceptions_of_the_namespace_go_in(ask):
+    """S3.1: such as those that asyncio.gather has returned."""
+    class Own(ValueError):
+        def __str__(self): return "in its own words"
+    g = {"found": [1, ValueError("x"), KeyError("k"), OSError(2, "gone", "f"), UnicodeDecodeError("utf-8", b"x", 0, 1, "bad")], "own": Own("y"), "Own": Own}
+    assert ask("[type(each).__name__ for each in found], [str(each) for each in found[1:]]", g) == (
+        ["int", "ValueError", "KeyError", "FileNotFoundError", "UnicodeDecodeError"], [str(each) for each in g["found"][1:]])
+    assert ask("try: raise own\nexcept Own as error: text = [isinstance(error, ValueError), error.args]\ntext", g) == [True, ("y",)]
+    with pytest.raises(ValueError, match="y") as caught:
+        ask("raise own", g)
+    assert caught.value.cell_type == "Own"
+
+
 # ---- stand-ins ----
 
 def test_methods_that_are_functions_of_a_library_are_the_cells_own(ask):
@@ -309,6 +353,16 @@ def test_methods_of_paths_that_are_allowed_are_the_callers(ask, tmp_path):
         ask("p.read_bytes()", g)
     registry.__pytools__.clear()
     assert ask("p.exists()", g) is False
+
+
+def test_a_method_of_one_path_is_that_paths_alone(ask, tmp_path):
+    """S3.16: code has an equal path, and no other one's method."""
+    (tmp_path / "f.txt").write_text("x")
+    allow({tmp_path / "f.txt": ["exists"]})
+    g = {"mine": tmp_path / "f.txt", "other": tmp_path / "g.txt"}
+    assert ask("mine.exists()", g) is True
+    with pytest.raises(PermissionError, match="exists is not allowed"):
+        ask("other.exists()", g)
 
 
 def test_writing_methods_of_paths_ask_their_policies(ask, tmp_path):

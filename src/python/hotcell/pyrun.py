@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, List, NoReturn, Optional
 
 from .adapters import RunPython
+from .adapters.raised_as import CLASS_NOTE
 from .errors import HotcellError
 
 USAGE = "usage: hotcell-pyrun [PATH|-]"
@@ -80,7 +81,8 @@ def message_of(error: Exception) -> str:
     if not told or isinstance(error, SyntaxError):
         return last
     if told.startswith("Traceback"):
-        return "\n".join([told, *(note for note in getattr(error, "__notes__", ()) if note not in told)])
+        notes = [note for note in getattr(error, "__notes__", ()) if note not in told and not note.startswith(CLASS_NOTE)]  # the traceback has the class
+        return "\n".join([told, *notes])
     return "\n".join([*(line for line in told.splitlines() if line.startswith(" ")), last])
 
 

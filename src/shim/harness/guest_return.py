@@ -130,6 +130,14 @@ def as_jsonl(value, place):
     return place.file("jsonl", "application/jsonl", write, "w")
 
 
+def without_class(value):
+    """The list or dict that a container of the module collections is like; another value itself."""
+    kind = type(value)
+    if kind.__module__ != "collections" or kind.__name__ not in ("Counter", "OrderedDict", "defaultdict", "deque"):
+        return value
+    return list(value) if kind.__name__ == "deque" else dict(value)
+
+
 def as_exact(value, place):
     """The value as itself, for the Python package (values.py). Only values that are like JSON, such as an OrderedDict, may be
     of a class that is not carried."""
@@ -137,6 +145,7 @@ def as_exact(value, place):
         return as_items(value, place)
     if is_a(value, "numpy", "ndarray") and type(value) is sys.modules["numpy"].ndarray and not value.dtype.hasobject:
         return as_npy(value, place)
+    value = without_class(value)
     encoder = part("values", "Packed")()
     try:
         node = encoder.encode(value, 0)

@@ -14,6 +14,7 @@ import sys
 from collections import defaultdict
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import PosixPath, PurePath
 from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, Callable, DefaultDict, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
@@ -459,16 +460,18 @@ def _key(owner: Any) -> Any:
 
 
 class _Instance:
-    """An object as a key of a dict, compared by identity and not by equality."""
+    """An object as a key of a dict, compared by identity and not by equality: a path by equality, as code gets an equal one."""
 
     def __init__(self, of: Any) -> None:
         self.of = of  # kept, so that no other object gets its id
 
     def __eq__(self, other: Any) -> bool:
-        return isinstance(other, _Instance) and self.of is other.of
+        if not isinstance(other, _Instance):
+            return False
+        return self.of is other.of or isinstance(self.of, PurePath) and isinstance(other.of, PurePath) and self.of == other.of
 
     def __hash__(self) -> int:
-        return id(self.of)
+        return hash(self.of) if isinstance(self.of, PurePath) else id(self.of)
 
 
 def _has_place(fn: Any) -> bool:
@@ -662,6 +665,12 @@ def explicit_names(owner: Any) -> Set[str]:
     entries = [entry for key in _keys_of(owner) for entry in __pytools__.get(key, ())]
     names = {entry[0] if isinstance(entry, tuple) else entry for entry in entries}
     return {name for name in names if isinstance(name, str)}
+
+
+def names_of_paths() -> Set[str]:
+    """The public names of paths, or of single ones, that were allowed one by one."""
+    single = {key.of for key, names in __pytools__.items() if isinstance(key, _Instance) and isinstance(key.of, PurePath) and names}
+    return {name for owner in (PosixPath, *single) for name in explicit_names(owner) if not name.startswith("_")}
 
 
 def explicit_modules() -> Dict[str, ModuleType]:

@@ -240,7 +240,14 @@ class Dests:
 
     def prelude(self) -> str:
         """Code of the policy, which fills the directories and sees to the report; in a session it makes the functions that do."""
-        return "" if not self._roots else LIVE_PRELUDE if self._live else PRELUDE
+        return (LIVE_PRELUDE if self._live else PRELUDE) + self._home() if self._roots else ""
+
+    def _home(self) -> str:
+        """Code by which ~ is the caller's home in the cell, if that is one of the directories or has one of them."""
+        home = os.path.expanduser("~")
+        real = os.path.realpath(home)
+        inside = any(root.place == root.path and (root.path == real or root.path.startswith(f"{real}/")) for root in self._roots)
+        return f"__import__('os').environ['HOME'] = {home!r}\n" if inside and home.startswith("/") and real != "/" else ""
 
     # ---- after it ----
 

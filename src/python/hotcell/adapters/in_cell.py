@@ -279,7 +279,9 @@ def class_of(content):
     if key not in classes:
         members = {"__module__": "__main__", "__slots__": (), "__doc__": content.get("doc")}
         base = getattr(builtins, content.get("error") or "", None)
-        if base is not None:  # to be raised and caught
+        if base is not None and base.__name__ == content["name"]:
+            classes[key] = base
+        elif base is not None:  # to be raised and caught
             classes[key] = type(content["name"], (base,), {**members, "__slots__": ()})
         else:
             bases = tuple(class_of(each) for each in content.get("bases", ())) or (Standin,)
@@ -289,9 +291,27 @@ def class_of(content):
     return classes[key]
 
 
+def container(content):
+    """A container of the module collections, of the caller's items."""
+    import collections
+    kind, items = getattr(collections, content["name"]), hotcell.of_letter(content["items"], made)
+    if kind is collections.deque:
+        return kind(items, content["longest"])
+    return kind(getattr(builtins, content["factory"]) if "factory" in content else None, items) if kind is collections.defaultdict else kind(items)
+
+
 def instance(content):
-    """The stand-in of an object."""
-    standin = object.__new__(class_of(content["class"]))
+    """The stand-in of an object; of an exception one of the cell's own."""
+    kind = class_of(content["class"])
+    if issubclass(kind, BaseException):
+        args = (content["text"],) if content["args"] is None else tuple(hotcell.of_letter(content["args"], made))
+        try:
+            return kind(*args)
+        except TypeError:  # it takes others
+            error = kind.__new__(kind)
+            error.args = args
+            return error
+    standin = object.__new__(kind)
     object.__setattr__(standin, "_hotcell_reference", content["to"])
     return standin
 
@@ -349,7 +369,7 @@ def put_methods(content):
             methods[name] = content["to"]
 
 
-makers = {"function": function, "object": instance, "class": class_of, "cell": of_cell,
+makers = {"function": function, "object": instance, "container": container, "class": class_of, "cell": of_cell,
           "module": lambda content: Module(content["name"], content["to"]),
           "builtin": lambda content: getattr(builtins, content["name"]), "own": lambda content: CONSENT, "methods": put_methods,
           "same": lambda content: names[content["name"]]}

@@ -15,6 +15,7 @@ import builtins
 import importlib
 import inspect
 import io
+import json
 import keyword
 import linecache
 import os
@@ -24,11 +25,11 @@ import tokenize
 import traceback
 import unicodedata
 import warnings
-from collections import ChainMap, Counter
+from collections import ChainMap, Counter, OrderedDict, abc, deque
 from contextvars import ContextVar
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, Set, Tuple, Union
 
 from ..config import Config, read_config
 from ..errors import HotcellError, PolicyError
@@ -40,13 +41,13 @@ from ..tools import run_to_end
 from . import skills
 from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInfo, OpenWritePolicy, PathWritePolicy, PosAllowPolicy,
                     PosWritePolicy, PreDeny, UrlPolicy, WritePolicy, allow, allow_write, allow_write_types, audit_state, begin_run,
-                    chk_dest, default_write_types, describe_tools, explicit_modules, refuse_coroutines, registered_name, registry_state,
-                    run_data, set_data, track_call, type_name)
+                    chk_dest, default_write_types, describe_tools, explicit_modules, names_of_paths, refuse_coroutines, registered_name,
+                    registry_state, run_data, set_data, track_call, type_name)
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live, Told
 from .outcomes import exception_of, noted, value_of, with_frames, with_name
-from .standins import (DISABLE, METHODS, PRELUDE_END, QUIET, STANDIN, Desk, is_json, is_library, names_of_paths,
+from .standins import (DISABLE, METHODS, PRELUDE_END, QUIET, STANDIN, Desk, has_container, is_container, is_json, is_library,
                        stays_with_caller)
 from .writers import allow_pandas
 
@@ -206,7 +207,7 @@ class _Values:
             self._plan_again(name, value)
         elif is_frame(value) or is_column(value) or is_array(value) and value.dtype.kind != "O":
             self.inputs[name] = value
-        elif is_json(value) and len(name.encode()) <= MOST_NAME:
+        elif is_json(value) and not has_container(value) and len(name.encode()) <= MOST_NAME:
             self.vars[name] = value
         else:
             self._plan(name, value)
@@ -227,7 +228,7 @@ class _Values:
             self.plan[name] = self._desk.node_of(name, value) if not name.startswith("_") else self._desk.data_of(value)
         except (TypeError, ValueError) as error:
             self.kept_back[name] = f"a {type(value).__name__} of the caller's cannot be sent into a cell: {error}"
-        if isinstance(value, CHANGING):
+        if isinstance(value, CHANGING) or is_container(value):
             self.changing[name] = value
 
 
@@ -270,6 +271,7 @@ class RunPython:
         ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
         the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
+        _check_arguments(g, ok_dests, pre_deny, ban_imports)
         config = self._config = _read_config()
         self.g = _ipython_namespace() if g is None else g
         if self.g is None:
@@ -279,8 +281,6 @@ class RunPython:
         self.ok_dests = _dests(ok_dests)
         self._options = config.options(tree=tree, timeout=timeout, memory=memory, policy=policy, binary=binary)
         self._policy = str(self._options.pop("policy") or "notebook")
-        if pre_deny is not None:
-            refuse_coroutines(pre_deny, "pre_deny")
         self._pre_deny = pre_deny
         banned = [ban_imports] if isinstance(ban_imports, str) else list(ban_imports)
         self._bans: Dict[str, Any] = {"imports": {"deny+": banned}} if banned else {}
@@ -300,6 +300,8 @@ class RunPython:
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         _namespace.set(self.g)
+        if not isinstance(code, str):
+            raise TypeError(f"code: expected a str, got {type(code).__name__}")
         if "\0" in code:
             raise SyntaxError("source code string cannot contain null bytes")
         begin_run(data, self._pre_deny, _origin())
@@ -460,6 +462,20 @@ class RunPython:
             warnings.warn(f"not all that the run left came back: {error}", stacklevel=4)
 
 
+
+def _check_arguments(g: Any, ok_dests: Any, pre_deny: Any, ban_imports: Any) -> None:
+    """TypeError, which names the argument, if one of these arguments of RunPython is none."""
+    if g is not None and not isinstance(g, MutableMapping):
+        raise TypeError(f"g: expected a dict, got {type(g).__name__}")
+    for name, value in (("ok_dests", ok_dests), ("ban_imports", ban_imports)):
+        if value is not None and value is not UNSET and not isinstance(value, (PurePath, abc.Iterable)):
+            raise TypeError(f"{name}: expected a list of str, got {type(value).__name__}")
+    if pre_deny is not None:
+        if not callable(pre_deny):
+            raise TypeError(f"pre_deny: expected a function, got {type(pre_deny).__name__}")
+        refuse_coroutines(pre_deny, "pre_deny")
+
+
 def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
     """The directories that were given as ok_dests. TypeError: they are none."""
     if dests is None:
@@ -484,22 +500,34 @@ def _wanted(names: _Names, values: _Values) -> List[str]:
 
 
 def _is_same(old: Any, new: Any) -> bool:
+    """Whether a value came back as it went in: True is not 1, and a dict has an order."""
+    old = list(old) if isinstance(old, deque) else old
     try:
-        return bool(old == new)
+        if is_json(old) and is_json(new):
+            return json.dumps(old) == json.dumps(new)
+        return bool(old == new) and (type(old) is type(new) or isinstance(old, (dict, list)))
     except Exception:  # such as of arrays within: it is not known
         return False
 
 
 def _change_in_place(old: Any, new: Any) -> bool:
     """Give the caller's object the content that the code has given its copy. False: its type has no such way."""
-    if type(old) is not type(new) or not isinstance(old, CHANGING):
-        return False
-    if isinstance(old, (list, bytearray)):
+    if type(old) is not type(new) and not (isinstance(old, dict) and type(new) is dict or isinstance(old, (list, deque)) and type(new) is list):
+        return False  # a class of the caller's comes back as what JSON has
+    if isinstance(old, deque):
+        deque.clear(old)
+        deque.extend(old, new)
+    elif isinstance(old, list):
+        list.__setitem__(old, slice(None), new)
+    elif isinstance(old, bytearray):
         old[:] = new
-    else:
+    elif isinstance(old, CHANGING):
         space = vars(old) if isinstance(old, SimpleNamespace) else old
-        space.clear()
-        space.update(vars(new) if isinstance(new, SimpleNamespace) else new)
+        kind: Any = next(kind for kind in (OrderedDict, dict, set) if isinstance(space, kind))  # no code of a class of the caller's
+        kind.clear(space)
+        kind.update(space, vars(new) if isinstance(new, SimpleNamespace) else new)
+    else:
+        return False
     return True
 
 

@@ -13,6 +13,7 @@ import importlib.util
 import linecache
 import re
 import warnings
+from collections import Counter, OrderedDict, deque
 from typing import Any, Mapping, Optional, Sequence
 
 from ..errors import JobError, NeedsSession
@@ -27,6 +28,7 @@ MAX_LITERAL = 1 << 16  # characters of a repr that is read as a value
 CUT = "guest: The text of the value was cut"  # beginnings of the warnings on a value, which the program's process gives
 LEFT_OUT = re.compile(r"guest: The value as \S+ was left out: it is too large")
 TEXT_ALONE = "guest: The value is here as text alone: "
+CONTAINER = re.compile(r"(deque|Counter|OrderedDict)\((.*?)(?:, maxlen=(\d{1,9}))?\)", re.DOTALL)
 FLAGS = ("IGNORECASE", "MULTILINE", "DOTALL", "VERBOSE", "ASCII")
 
 
@@ -46,8 +48,11 @@ def value_of(result: Result, desk: Desk) -> Any:
     cut = any(each.startswith(CUT) for each in result.warnings)
     alone = [each[len(TEXT_ALONE):] for each in result.warnings if each.startswith(TEXT_ALONE)]  # its text would be read as other data
     if not cut and not alone and len(text) <= MAX_LITERAL and max(map(text.count, "([{-+")) <= 1000:
-        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError, re.error):
-            return _builtin_type(text) or _pattern(text) or ast.literal_eval(text)
+        with contextlib.suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError, re.error):
+            found = _builtin_type(text) or _pattern(text)
+            if found is None:
+                found = _container(text)
+            return ast.literal_eval(text) if found is None else found
     _warn_of_text(result, cut, alone)
     return Repr(text)
 
@@ -68,6 +73,17 @@ def _builtin_type(text: str) -> Optional[type]:
     found = re.fullmatch(r"<class '(\w+)'>", text)
     kind = getattr(builtins, found[1], None) if found else None
     return kind if isinstance(kind, type) else None
+
+
+def _container(text: str) -> Any:
+    """The container of the module collections whose repr this is, if JSON has none that is like it. ValueError, SyntaxError."""
+    found = CONTAINER.fullmatch(text)
+    if found is None:
+        return None
+    items = ast.literal_eval(found[2] or "()")
+    if found[1] == "deque":
+        return deque(items, int(found[3]) if found[3] else None)
+    return {"Counter": Counter, "OrderedDict": OrderedDict}[found[1]](items)
 
 
 def _pattern(text: str) -> Optional["re.Pattern[Any]"]:

@@ -25,6 +25,7 @@ OF_PYTHON = getattr(sys, "stdlib_module_names", ("json", "decimal", "csv", "stru
 # Methods that would run when an exception is made, raised, shown or forgotten; __init__ is not called.
 RUNS = ("__new__", "__str__", "__repr__", "__setattr__", "__getattribute__", "__getattr__", "__del__", "with_traceback", "__traceback__",
         "__notes__", "__cause__", "__context__", "__suppress_context__", "args", "cell_traceback", "cell_type")
+CLASS_NOTE = "its class in the cell: "  # beginning of a note
 MOST_NAMES = 32
 MAX_LITERAL = 1 << 16  # characters of a text that is read as an argument
 OS_ERROR = re.compile(r"\[Errno (\d{1,4})\] ([^\n]*?)(?:: ('(?:[^'\\\n]|\\.)*'|\"[^\"\n]*\")(?: -> ('(?:[^'\\\n]|\\.)*'))?)?")
@@ -41,7 +42,7 @@ def exception(error: Error) -> Optional[BaseException]:
             name = told[0][len("__main__."):] if told[0].startswith("__main__.") else told[0]
             made.cell_type = name  # type: ignore[attr-defined]
             if number or _name(kind) != told[0]:
-                made.__notes__ = [f"its class in the cell: {name[:200]}"]  # type: ignore[attr-defined]
+                made.__notes__ = [f"{CLASS_NOTE}{name[:200]}"]  # type: ignore[attr-defined]
             return made
     return None
 

@@ -19,10 +19,10 @@ import sys
 import sysconfig
 import textwrap
 import threading
-from collections import abc, defaultdict, deque
+from collections import Counter, OrderedDict, abc, defaultdict, deque
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path, PosixPath, PurePath
+from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
 from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
@@ -30,7 +30,7 @@ from ..tools import Tool, text_of
 from ..values import NotCarried, of_letter, to_letter
 from . import skills
 from .allow import (POLICY_CHANGED, WRITE_POLICIES, AllowChecked, Dests, allows_within, asks_before_denial, default_write_types, explicit_names, is_tool,
-                    method_owner, policies_for, public_module, registered_name, registry_state, run_data)
+                    method_owner, names_of_paths, policies_for, public_module, registered_name, registry_state, run_data)
 
 # What the one tool of a cell may do; the job's own time comes first.
 BOUNDS: Dict[str, Any] = {"calls": 10000, "timeout": "1h", "argument_size": "1M", "result_size": "16M"}
@@ -42,6 +42,7 @@ MOST_ITEMS = 1000      # items of an iterator in one answer
 LONGEST_DOC = 4000     # characters
 MOST_WITHIN = 100000   # values within a container that comes back as a reference
 DATA_TYPES = (bool, int, float, complex, str, list, tuple, dict, set, frozenset)  # built-in types that may be arguments
+CONTAINERS = (Counter, OrderedDict, defaultdict, deque)
 FOLDERS = ("/dist-packages/", "/site-packages/")
 OWN_FOLDERS = tuple(f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib"))  # of Python's own modules
 # Libraries whose functions reach what a cell does not have: files of the host, processes, networks. Of these, a function that was
@@ -141,7 +142,18 @@ class Desk:
 
     def _instead(self, value: Any) -> Tuple[Any, ...]:
         """What is sent in place of a value that cannot be carried."""
+        if is_container(value):
+            return (self._container(value),)
         return self._lend(Lent(value))
+
+    def _container(self, value: Any) -> Dict[str, Any]:
+        """The description of a container of the module collections, which the cell makes anew."""
+        items = list(value) if isinstance(value, deque) else dict(value)
+        found = {"kind": "container", "name": type(value).__name__, "items": to_letter(items, ROOM, self._instead)}
+        if isinstance(value, deque):
+            return {**found, "longest": value.maxlen}
+        factory = getattr(value, "default_factory", None)
+        return {**found, "factory": factory.__name__} if factory is not None else found
 
     def _given(self, value: Any) -> Tuple[Any, ...]:
         return self._lend(Lent(value, given=True))
@@ -151,7 +163,9 @@ class Desk:
         if lent.owner is not None:  # it was asked for as the caller's, though the cell may have the same
             return (self._reached(lent.value, to, lent.name or ""),)
         found = self._described(lent.value, to, "")
-        return (found if found is not None else {"kind": "object", "to": to, "class": self._class(type(lent.value))},)
+        if found is None:
+            found = {"kind": "object", "to": to, "class": self._class(type(lent.value))}
+        return ({**found, "text": text_of(lent.value), "args": _arguments_of(lent.value)} if isinstance(lent.value, Exception) else found,)
 
     def _reached(self, value: Any, to: Mapping[str, Any], name: str) -> Dict[str, Any]:
         return {**self._class(value), "to": to} if isinstance(value, type) else self._function(value, to, name)
@@ -514,13 +528,35 @@ def _no_other(value: Any) -> Tuple[Any, ...]:
 
 def raised(error: Exception) -> Dict[str, Any]:
     """The answer for an exception: its type's name, its text, and if they are data, its arguments."""
+    return {"raised": [type(error).__name__, text_of(error), _arguments_of(error)]}
+
+
+def _arguments_of(error: Exception) -> Any:
+    """The JSON of an exception's arguments; None if they are no data."""
     args = list(error.args)
     if isinstance(error, OSError) and error.filename is not None:
         args = [error.errno, error.strerror, error.filename]
     try:
-        return {"raised": [type(error).__name__, text_of(error), to_letter(args, 1 << 16, _no_other)]}
+        return to_letter(args, 1 << 16, _no_other)
     except Exception:  # their classes are the caller's: it may be anything
-        return {"raised": [type(error).__name__, text_of(error), None]}
+        return None
+
+
+def is_container(value: Any) -> bool:
+    """Whether a value is a container of the module collections that a cell can make anew, without code of the caller's."""
+    return type(value) in CONTAINERS and getattr(value, "default_factory", None) in (None, *DATA_TYPES)
+
+
+def has_container(value: Any) -> bool:
+    """Whether there is such a container in a value that is JSON."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if is_container(each):
+            return True
+        if isinstance(each, (dict, list)):
+            todo += dict.values(each) if isinstance(each, dict) else each
+    return False
 
 
 def is_json(value: Any) -> bool:
@@ -577,11 +613,6 @@ def _names_of_caller(module: ModuleType) -> Set[str]:
     one by one."""
     reaches = module.__name__.partition(".")[0] in REACHING
     return {name for name in explicit_names(module) if not name.startswith("_")} if reaches else set()
-
-
-def names_of_paths() -> Set[str]:
-    """The methods of paths that are the caller's, as they were allowed one by one."""
-    return {name for name in explicit_names(PosixPath) if not name.startswith("_")}
 
 
 def _doc(value: Any) -> str:
