@@ -93,7 +93,7 @@ class Dests:
             root = _Root(path, path if own else f"/mnt/hotcell-{number}")
             self._roots.append(root)
             if not os.path.isdir(path):  # the code may make it
-                warnings.warn(f"ok_dests: there is no directory {path}; it is made if the code writes there", stacklevel=4)
+                warnings.warn(f"ok_dests: there is no directory {path}; it is made if the code writes there", stacklevel=5)
                 root.source = str(Path(self._staging.path, f"new{number}"))
                 os.mkdir(root.source)
                 continue
