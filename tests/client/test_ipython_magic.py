@@ -10,6 +10,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "python"
 sys.path.insert(0, str(PACKAGE))
 import hotcell  # noqa: E402
+from hotcell.adapters import notebook  # noqa: E402
 from hotcell.config import Config, read_config  # noqa: E402
 
 
@@ -152,8 +153,7 @@ def magic_py(shell):
             result = shell.run_cell(cell)
         assert result.success is not fails, shown.stdout
         return shown.stdout + shown.stderr
-    yield show
-    shell.run_line_magic("unload_ext", "hotcell.adapters.notebook")
+    return show
 
 
 @pytest.mark.parametrize(("cell", "shown"), [
@@ -164,13 +164,17 @@ def test_a_syntax_error_is_shown_as_ipython_shows_its_own(shell, py, cell, shown
     """S3.24: the line and the caret, and no frame of this package; the cell fails, with a SyntaxError."""
     text = py(cell)
     assert text.startswith("  File <pyrun_") and text.rstrip().endswith(shown) and text.count("\n") < 6, text
+    assert "hint: Lines that begin with % or ! are notebook commands" in py("%%py\n!ls")
     shell.run_cell(f"try:\n    get_ipython().run_cell_magic('py', '', 'x = (')\nexcept SyntaxError as error:\n    told = (error.lineno, error.text)")
     assert shell.user_ns["told"] == (1, "x = (\n")
 
 
-def test_other_errors_are_shown_without_frames_of_this_package(py, config):
+def test_other_errors_are_shown_without_frames_of_this_package(shell, py, config):
+    shell.user_ns["function"] = lambda: None
     assert py("%%py\n1/0").startswith('Traceback (most recent call last):\n  File "<pyrun_')
     assert py("%%py\nx = []\nx._private").endswith("hint: Names that begin with an underscore are closed; use the public ones.\n")
+    assert py("%%py\nfunction()").endswith("PermissionError: function is not allowed\nhint: The caller has to allow it: allow(function) a function or class, "
+                                           'allow({C: ["function"]}) a method or attribute of C, which is its class or module.\n')
     assert "UsageError: %%py has no argument but -o: -x" in py("%%py -x\n1")
     assert "site-packages" not in (text := py("import os\n%py -o\n%py 1 + '1'")) and "hotcell/adapters" not in text
     config.write_text(json.dumps({"limits": {"pids": 1}}))
@@ -181,7 +185,7 @@ def test_other_errors_are_shown_without_frames_of_this_package(py, config):
 def test_a_handler_of_the_users_for_other_exceptions_stays(shell, py):
     seen = []
     shell.set_custom_exc((KeyError,), lambda shell, kind, error, traceback, tb_offset=None: seen.append(kind))
-    shell.run_line_magic("reload_ext", "hotcell.adapters.notebook")
+    notebook.load_ipython_extension(shell)
     assert "SyntaxError: invalid syntax" in py("%py 3 +") and seen == []
     py("{}[0]")
     assert seen == [KeyError]

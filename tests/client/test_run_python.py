@@ -51,6 +51,9 @@ def test_hints_are_in_the_words_of_the_caller(session):
     ("import sqlite3; sqlite3.connect('/etc/x')", "Write files in a directory of RunPython's ok_dests."),
     ("open('/nosuch')", "Of the host's files a program sees those in a directory of RunPython's ok_dests. The working directory is empty."),
     ("x = []\nx._private", "Names that begin with an underscore are closed; use the public ones."),
+    ("import threading\nthreading.Thread(target=print).start()", "Do the work in one thread; numpy and pandas are fast enough for most of it."),
+    ("import tempfile\ntempfile.mkdtemp()", "Nothing can be written to /tmp here: write files in a directory of RunPython's ok_dests, and have them made there with "
+     "tempfile's argument dir."),
     ("getattr([], '_' + 'private')", "Names that begin with an underscore are closed; use the public ones."),
 ])
 def test_a_refusal_says_what_to_do(session, code, hint):

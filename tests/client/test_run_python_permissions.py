@@ -73,6 +73,14 @@ def test_what_runs_now_can_be_seen(session):
     assert seen[0]["tools"] and seen[0]["write_types"][0] == "dict" and registry.audit_state()["calls"] == []
 
 
+def test_the_origin_of_a_run_is_a_place_of_the_callers():
+    """S3.33: also where the run is the only task."""
+    asked = []
+    with pytest.raises(PermissionError, match="print_ is not allowed"):
+        run("print_(1)", {"print_": lambda text: None}, pre_deny=lambda info: asked.append(info.origin))
+    assert asked and "runners.py:" in asked[0]
+
+
 def test_native_code_is_held_without_a_hook(tmp_path):
     """S3.32: what native code does is held by the rules of the cell, and without audit.natives the tree's libraries need no declaration."""
     assert run("import array, zlib\nzlib.crc32(array.array('b', [1, 2]).tobytes())") == zlib.crc32(b"\1\2")

@@ -127,11 +127,12 @@ static const char *last_part(const char *label)
 
 static PyObject *refuse_call(const struct changed *c)
 {
+    const char *hint = hc_hint_for_call(label_of(c));
     struct hc_refusal r = {
         .layer = HC_DENIAL_RUNTIME,
         .rule = "modules",
         .what = label_of(c),
-        .hint = hc_hint_for_call(label_of(c)),
+        .hint = hint ? hint : hc_hint_for_event(label_of(c)), /* functions that announce themselves by name */
         .message = c->row->message ? c->row->message : "{name} is not allowed by this policy",
         .name = c->row->message ? last_part(label_of(c)) : NULL,
     };

@@ -206,6 +206,13 @@ def of_file(error, facts):
     return " ".join(said)
 
 
+def of_temporary(error, facts):
+    """Of the module tempfile, where a program may write nowhere that it looks."""
+    if not isinstance(error, FileNotFoundError) or error.filename is not None or not str(error.strerror).startswith("No usable temporary directory"):
+        return None
+    return f"Nothing can be written to /tmp here: write files in {facts['files'] or '/output'}, and have them made there with tempfile's argument dir."
+
+
 def missing_folder(path):
     """The directory of the file, if that is where the program may write and there is none; None otherwise."""
     import posix
@@ -297,4 +304,4 @@ def folder_of(name):
     return f"/{name.partition('_')[0]}"
 
 
-ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_empty_table, of_input, of_memory, of_space, of_read_only)
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_temporary, of_empty_table, of_input, of_memory, of_space, of_read_only)

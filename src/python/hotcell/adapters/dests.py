@@ -118,7 +118,7 @@ class Dests:
             self._roots.append(root)
             if not os.path.isdir(path):  # the code may make it
                 made = "is made, as a session has it from its beginning" if self._live else "is made if the code writes there"
-                warnings.warn(f"ok_dests: there is no directory {path}; it {made}", stacklevel=4)
+                warnings.warn(f"ok_dests: there is no directory {path}; it {made}", stacklevel=5)
             if not os.path.isdir(path) and self._live:
                 _make(path)
             elif not os.path.isdir(path):

@@ -28,7 +28,7 @@ import warnings
 from collections import ChainMap, Counter, OrderedDict, abc, deque
 from contextvars import ContextVar
 from pathlib import Path, PurePath
-from types import ModuleType, SimpleNamespace
+from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any, Callable, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, Set, Tuple, Union
 
 from ..config import Config, read_config
@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 OnCall = Callable[[str, str, Any, Any, int, Mapping[str, Any]], Any]
-UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
+UNSET: Any = globals().get("UNSET") or type("Unset", (), {"__repr__": lambda self: "UNSET"})()  # the same one after %reload_ext
 MAX_RETURNS = 64       # names that one job can give back
 MOST_NAME = 64         # bytes of a name that a job can have by itself
 WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
@@ -106,11 +106,18 @@ def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
     return not callable(old) and not isinstance(old, ModuleType)
 
 
+def _is_of_caller(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] not in ("hotcell", "asyncio")
+
+
 def _origin() -> str:
-    """Which task asks for a run, and where: of the frames that wait for it, the nearest one outside of this package."""
+    """Which task asks for a run, and where: of the frames that wait for it, the nearest one outside of this package and of asyncio."""
     task = asyncio.current_task()
     frames = task.get_stack(limit=1) if task is not None else []
-    place = f" at {frames[0].f_code.co_filename}:{frames[0].f_lineno}" if frames else ""
+    frame = frames[0] if frames and _is_of_caller(frames[0]) else inspect.currentframe()
+    while frame is not None and not _is_of_caller(frame):
+        frame = frame.f_back
+    place = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
     return f"{task.get_name() if task is not None else 'no task'}{place}"
 
 
@@ -409,7 +416,7 @@ class RunPython:
                 warnings.warn(untold, stacklevel=4)
         if not result.ok:
             self._export_of_failed(result, names, values, desk)
-            raise exception_of(result, values.kept_back)
+            raise _with_advice(exception_of(result, values.kept_back))
         sys.stderr.write(str(result.stderr))
         _show_figures(result)
         return self._export(result, names, values, desk)
@@ -437,7 +444,7 @@ class RunPython:
                 entry = result.guest["returned"][name]
                 value = desk.object_of(entry.get("json")) if entry.get("mime") == STANDIN else returned[name]
             except (ImportError, PermissionError) as error:
-                warnings.warn(f"{name} did not come back: {error}", stacklevel=3)
+                warnings.warn(f"{name} did not come back: {error}", stacklevel=5)
                 continue
             if not should_export(name, value, self.g) or name in given and _is_same(given[name], value):
                 continue
@@ -485,6 +492,15 @@ def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
         return (os.fspath(dests),) if one else tuple(os.fspath(dest) for dest in dests)
     except TypeError:
         raise TypeError(f"ok_dests: expected a list of directories, or None, got {dests!r:.100}") from None
+
+
+def _with_advice(error: BaseException) -> BaseException:
+    """The exception with what the caller can do, if it is one of a stand-in's, which has no hint of the cell's."""
+    found = re.fullmatch(r"(\w{1,100}) is not allowed", str(error)) if isinstance(error, PermissionError) else None
+    if found is not None and not getattr(error, "__notes__", ()):
+        error.__notes__ = [f"hint: The caller has to allow it: allow({found[1]}) a function or class, allow({{C: [\"{found[1]}\"]}}) "  # type: ignore[attr-defined]
+                           "a method or attribute of C, which is its class or module."]
+    return error
 
 
 def _asked(names: _Names, values: _Values) -> List[str]:
@@ -578,7 +594,12 @@ def _show_syntax_errors(shell: Any) -> None:
         return
 
     def show(shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: Optional[int] = None) -> Any:
-        return shell.showsyntaxerror() if kind is _CodeSyntaxError else others(kind, error, traceback, tb_offset=tb_offset)
+        if kind is not _CodeSyntaxError:
+            return others(kind, error, traceback, tb_offset=tb_offset)
+        shell.showsyntaxerror()
+        for note in getattr(error, "__notes__", ()):  # IPython of Debian 12 knows no notes
+            print(note, file=sys.stderr)
+        return None
 
     shell.set_custom_exc((*taken, _CodeSyntaxError), show)
 
@@ -593,6 +614,7 @@ def _shown_in_ipython(error: BaseException) -> BaseException:
     if not told.strip() and isinstance(error, (HotcellError, DestsError, KeyboardInterrupt)):
         told = "".join(traceback.format_exception_only(type(error), error))
     if told.strip():
+        told = "\n".join([told.rstrip(), *(note for note in getattr(error, "__notes__", ()) if note not in told)])
         lines = ["".join(each if each.isprintable() or each == "\t" else f"\\x{ord(each):02x}" for each in line) for line in told.rstrip().split("\n")]
         error._render_traceback_ = lambda: lines  # type: ignore[attr-defined]
     return error
