@@ -201,6 +201,16 @@ def test_data_frames_of_any_name(make):
     assert result["stdout"] == "3 3 3\n[]\n", result
 
 
+def test_variables_whose_name_is_used_on_the_way(make):
+    """S1.3: names that hotcell's own code uses in the cell are free for the caller."""
+    pandas = pytest.importorskip("pandas")
+    executor = make()
+    for name in ("hotcell", "space", "json", "df"):
+        executor.set_variable(name, pandas.DataFrame({"a": [1, 2]}))
+    result = asyncio.run(executor.execute("print([type(each).__name__ for each in (hotcell, space, json, df)])"))
+    assert result["stdout"] == "['DataFrame', 'DataFrame', 'DataFrame', 'DataFrame']\n", result
+
+
 def test_a_name_that_no_variable_can_have(make):
     for name in ("__builtins__", "__name__", 5):
         with pytest.raises(ValueError, match="name of a variable"):

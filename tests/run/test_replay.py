@@ -316,6 +316,15 @@ def test_a_record_that_a_program_left_gets_no_file_of_the_host(tmp_path, secret,
     assert json.loads((out / "manifest.json").read_text())["policy"]["name"] == "default", "the user's, not the record's"
 
 
+def test_a_record_that_a_program_left_reads_no_output_directory(tmp_path, forged):
+    """S0.15: only a spec of its caller's gives a program the files of an output directory."""
+    forged["spec"] = {"df_paths": {}}
+    forged["inputs"] = []
+    path = plant(tmp_path, forged).output / "own/run_x.py"
+    done, _ = replay(path, *ALLOWED)
+    assert done.returncode == 65 and "expected inputs, return, vars" in done.stderr, done
+
+
 @pytest.mark.parametrize("sha256", ["", "/", "0" * 64])
 def test_a_record_that_a_program_left_gets_no_directory_of_the_host_as_its_tree(tmp_path, forged, sha256):
     forged["spec"]["inputs"], forged["inputs"] = {}, []

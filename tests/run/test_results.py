@@ -165,12 +165,25 @@ def test_results_that_are_no_json_become_it(base_tree, code, expected):
 
 
 @pytest.mark.parametrize("code", [
-    "results['a'] = results", "results = ['x' * 10**6]", "results = [0] * 10**6",
+    "results = [results]; results.append(results)", "results = ['x' * 10**6]", "results = [0] * 10**6",
     "for _ in range(500): results = [results]",
 ])
 def test_results_that_have_no_end_are_left_out(base_tree, code):
     told = guest(cells.run(code, policy=RESULTS))
     assert "results" not in told and told["warnings"][0].startswith("The results were left out: "), told
+
+
+@pytest.mark.parametrize(("code", "told"), [
+    ("results['a'] = results", "The JSON of results['a'] was left out: it contains itself"),
+    ("results['a'] = 'x' * 10**6", "The JSON of results['a'] was left out: 1000009 bytes, more than the "),
+    ("results['a'] = [0] * 10**6", "The JSON of results['a'] was left out: more than 100000 values"),
+    ("results['\\0'] = 1", "The JSON of results['\\x00'] was left out: a key with a NUL"),
+])
+def test_an_item_that_is_left_out_is_named_and_costs_no_other(base_tree, code, told):
+    """S2.12: the results in the manifest lack that item alone."""
+    found = guest(cells.run(f"results = {{'before': 1}}\n{code}\nresults['after'] = 2", policy=RESULTS))
+    assert found["results"] == {"before": 1, "after": 2}
+    assert len(found["warnings"]) == 1 and found["warnings"][0].startswith(told), found["warnings"]
 
 
 def test_results_of_scientific_libraries(scientific):

@@ -68,5 +68,5 @@ def run_code(code, space, helpers):
     try:
         exec(code, space)
     finally:
-        del space["hotcell"]
-        space.update(given)
+        left = space.pop("hotcell", helpers)
+        space.update(given if left is helpers else {"hotcell": left})  # the code may have bound the name itself

@@ -302,14 +302,50 @@ def is_a(value, module, *names):
 
 
 def results(value, room):
-    """Returns (the value as JSON, None), or (None, why not). Objects that are not JSON become text."""
+    """Returns the value as JSON of at most `room` bytes, warnings, and whether there is such JSON. Objects that are not JSON become
+    text. Of a dict, the items that cannot be JSON or have no room are left out."""
     try:
-        import json
         plain = Plain(text_for_others=True).convert(value, 0)
-        size = len(json.dumps(plain, allow_nan=False))
-        return (plain, None) if size <= room else (None, f"{size} bytes, more than {room}")
-    except BaseException as error:
-        return None, describe(error)
+        size = size_of(plain)
+        if size <= room:
+            return plain, [], True
+        why = f"{size} bytes, more than {room}"
+    except BaseException as error:  # the guest's classes take part in this: it may be anything
+        why = words_of(error)
+    if isinstance(value, dict):
+        return (*items_of(value, room), True)
+    return None, [f"The results were left out: {why}."], False
+
+
+def items_of(value, room):
+    """The items of a dict that are JSON and have room, and warnings about the others."""
+    found, told = {}, []
+    for key, item in list(dict.items(value)):
+        plain = Plain(text_for_others=True)
+        plain.whole = value
+        try:
+            pair = {plain.key(key): plain.convert(item, 1)}
+            size = size_of(pair)
+            if size > room:
+                raise NotJson(f"{size} bytes, more than the {room} that are left")
+            found.update(pair)
+            room -= size
+        except TimeoutError as error:
+            told.append(f"The JSON of results ends before {briefly(key)}: {describe(error)}")
+            break
+        except BaseException as error:
+            told.append(f"The JSON of results[{briefly(key)}] was left out: {words_of(error)}")
+    return found, told[:MOST_TOLD] + ([f"The JSON of {len(told) - MOST_TOLD} further results was left out"] if len(told) > MOST_TOLD else [])
+
+
+def words_of(error):
+    """The reason why there is no JSON."""
+    return str(error) if isinstance(error, NotJson) else describe(error)
+
+
+def size_of(plain):
+    import json
+    return len(json.dumps(plain, allow_nan=False))
 
 
 class Plain:

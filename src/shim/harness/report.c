@@ -184,18 +184,14 @@ void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings)
     }
 }
 
-void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not)
+void hc_report_results(struct hc_report *r, PyObject *results, PyObject *warnings)
 {
-    if (why_not == Py_None && hc_json_value(&r->results, results))
+    warn_all(r, warnings);
+    if (!results || hc_json_value(&r->results, results))
         return;
     hc_buf_clear(&r->results);
     r->results.failed = false;
-    hc_autopy *text = PyUnicode_Check(why_not)
-                          ? PyUnicode_FromFormat("The results were left out: %U.", why_not)
-                          : PyUnicode_FromString("The results were left out: they are too large.");
-    if (text)
-        warn_str(r, text, HC_WARNING_REPORT);
-    PyErr_Clear();
+    hc_report_warn(r, "The results were left out: they are too large.");
 }
 
 /* Adds "name":{...}; the object has only an error if the variable's entry is too large. */

@@ -31,8 +31,9 @@ void hc_report_columns(struct hc_report *r, PyObject *columns);
 /* The two results of the frozen part "figures": a list of (path, MIME type, kind, data of the chart or
  * None), and a list of warnings. */
 void hc_report_figures(struct hc_report *r, PyObject *saved, PyObject *warnings);
-/* The results of the frozen part "return" for the dict "results": (JSON, None) or (None, why not). */
-void hc_report_results(struct hc_report *r, PyObject *results, PyObject *why_not);
+/* What the frozen part "return" makes of the dict "results": JSON, NULL if there is none, and a list of
+ * warnings. */
+void hc_report_results(struct hc_report *r, PyObject *results, PyObject *warnings);
 /* The variables that the job asks for, from the frozen part "return": a dict of dicts, and a list of
  * warnings. */
 void hc_report_returned(struct hc_report *r, PyObject *returned, PyObject *warnings);

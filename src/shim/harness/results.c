@@ -42,9 +42,10 @@ static void keep_results(const struct hc_handover_job *job, PyObject *space, str
         return;
     hc_autopy *plain =
         hc_frozen_call("return", "results", "(On)", results, (Py_ssize_t)hc_report_room(report));
-    PyObject *json, *why_not; /* borrowed from `plain` */
-    if (plain && PyArg_ParseTuple(plain, "OO", &json, &why_not))
-        hc_report_results(report, json, why_not);
+    PyObject *json, *warnings; /* borrowed from `plain` */
+    int is_json;
+    if (plain && PyArg_ParseTuple(plain, "OOp", &json, &warnings, &is_json))
+        hc_report_results(report, is_json ? json : NULL, warnings);
     PyErr_Clear();
 }
 

@@ -192,7 +192,7 @@ class AsyncCodeExecutor:
             except InputError as error:
                 if not workdir.refuses_directory(str(error)):
                     raise
-                reasons.append(str(error))
+                reasons.append(re.sub(r", --[a-z-]+\)", ")", str(error)))  # of options of the command, which the caller has not
                 logger.warning("working_dir is not in the cell of session %s, mode %s: %s", self.session_id, mode, error)
         raise InputError(reasons[0])
 

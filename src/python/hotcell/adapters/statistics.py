@@ -108,7 +108,7 @@ class ScriptExecutor:
         if result.stdout.truncated:
             warnings.append(f"output was cut: the script has printed {result.stdout.bytes} bytes, more than the policy's limits.stdout")
         results, why = _results_of(result)
-        warnings += [*_of_guest(result), *why]
+        warnings += [*_of_guest(result, result.returned.why("results") is not None), *why]
         return _outcome(output=str(result.stdout), error=self._error(result), results=results,
                         plots=_plots(result), execution_time=elapsed, warnings=warnings)
 
@@ -257,10 +257,10 @@ def _results_of(result: Result) -> Tuple[Dict[str, Any], List[str]]:
     return {}, [f"results was left out: it is no dict, but {(result.guest['returned']['results'].get('type') or 'None')}"]
 
 
-def _of_guest(result: Result) -> List[str]:
-    """Warnings of the script's own process, but for those about the JSON in the manifest, which is not what the caller gets."""
+def _of_guest(result: Result, with_json: bool) -> List[str]:
+    """Warnings of the script's own process; those about the JSON in the manifest only if the caller gets this."""
     guest = [text[len(GUEST):] for text in result.warnings if text.startswith(GUEST)]
-    return [text for text in guest if not text.startswith("The results were left out: ")]
+    return [text for text in guest if with_json or not text.startswith(("The results were left out: ", "The JSON of "))]
 
 
 def _in_own_words(error: Exception) -> str:
