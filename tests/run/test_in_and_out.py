@@ -44,7 +44,8 @@ WAYS_IN = {
     "binary file": ("lines = [str(byte) for byte in open('some.bin', 'rb').read()]", {"files": {"some.bin": bytes(range(0, 256, 5))}}),
     "file by argument": ("import sys\nfrom pathlib import Path\nlines = Path(sys.argv[1]).read_text('utf-8').splitlines()",
                          {"files": {"named.log": TEXT.encode()}, "args": ["named.log"]}),
-    "gzip": ("import gzip\nlines = gzip.open('words.gz', 'rt', encoding='utf-8').read().splitlines()", {"files": {"words.gz": gzip.compress(TEXT.encode(), mtime=0)}}),
+    "gzip": ("import gzip\nlines = gzip.open('words.gz', 'rt', encoding='utf-8').read().splitlines()",
+             {"files": {"words.gz": gzip.compress(TEXT.encode(), mtime=0)}}),
     "directory": ("import os\nlines = [open(os.path.join(PLACE, name)).read() for name in sorted(os.listdir(PLACE)) if name != 'below']", {}),
     "glob": ("from pathlib import Path\nlines = [str(path.relative_to(PLACE)) for path in sorted(Path(PLACE).rglob('*'))]", {}),
 }
