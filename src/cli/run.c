@@ -65,6 +65,12 @@ static void say_not_kept(const struct hc_manifest *m)
         hc_warn("the program was not kept: %s", why);
 }
 
+static void say_file_left_out(void *ctx, const char *text)
+{
+    (void)ctx;
+    hc_warn("%s", text);
+}
+
 /* Prints what was changed in the program before it ran: repaired text, and imports that were not allowed. */
 static void say_changes(const struct hc_manifest *m)
 {
@@ -125,6 +131,7 @@ static void say_outcome(const struct hc_manifest *m)
     say_cut("standard output", &m->out, "limits.stdout", m->policy);
     say_cut("standard error", &m->err, "limits.stderr", m->policy);
     say_not_kept(m);
+    hc_manifest_left_out(m, say_file_left_out, NULL);
     say_changes(m);
     say_guests_warnings(m);
     const char *policy = m->policy ? m->policy->name : m->policy_name;

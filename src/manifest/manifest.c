@@ -381,6 +381,78 @@ static void put_skipped(struct doc *d, cJSON *root, const struct hc_manifest *m)
     put_number(d, skipped, "more", (double)m->skipped_more);
 }
 
+#define NAMED 3 /* names of files in the warning about one reason */
+
+/* What the writer of a program can do about a file that was not kept. */
+static const struct {
+    const char *reason; /* reason in struct hc_skipped */
+    const char *hint;
+} left_out_hints[] = {
+    {"hard link: more than one name",
+     "only files with one name come out: copy the file, as with shutil.copy"},
+    {"symbolic link", "no links come out: copy what it leads to, as with shutil.copy"},
+    {"named pipe", "only plain files come out: write what is to come out into a file"},
+    {"socket", "only plain files come out: write what is to come out into a file"},
+    {"device", "only plain files come out: write what is to come out into a file"},
+    {"the name is hotcell's own", "use another name"},
+    {"directories nested too deep", "use fewer directories, or pack them into one file"},
+    {"more files than the limit", "write fewer files, or pack them into one"},
+};
+
+static const char *left_out_hint(const char *reason)
+{
+    for (size_t i = 0; i < sizeof left_out_hints / sizeof *left_out_hints; i++)
+        if (strcmp(left_out_hints[i].reason, reason) == 0)
+            return left_out_hints[i].hint;
+    return NULL;
+}
+
+/* Append the first names that were left out for this reason, from the entry `first` on. */
+static void add_left_out(struct hc_buf *text, const struct hc_manifest *m, size_t first)
+{
+    const char *reason = m->skipped[first].reason;
+    size_t count = 0;
+    for (size_t i = first; i < m->skipped_count; i++) {
+        char name[100];
+        if (strcmp(m->skipped[i].reason, reason) != 0 || ++count > NAMED)
+            continue;
+        hc_plain_ascii(name, sizeof name, m->skipped[i].path);
+        (void)hc_buf_fmt(text, "%s%s", count > 1 ? ", " : "", name);
+    }
+    if (count > NAMED)
+        (void)hc_buf_fmt(text, " and %zu more", count - NAMED);
+}
+
+void hc_manifest_left_out(const struct hc_manifest *m, void (*say)(void *ctx, const char *text), void *ctx)
+{
+    for (size_t i = 0; i < m->skipped_count; i++) {
+        const char *reason = m->skipped[i].reason, *hint = left_out_hint(reason);
+        bool told = false;
+        for (size_t k = 0; k < i && !told; k++)
+            told = strcmp(m->skipped[k].reason, reason) == 0;
+        if (told)
+            continue;
+        hc_autobuf text = {0};
+        (void)hc_buf_str(&text, "not kept: ");
+        add_left_out(&text, m, i);
+        (void)hc_buf_fmt(&text, " (%s)%s%s", reason, hint ? "; " : "", hint ? hint : "");
+        if (!text.failed)
+            say(ctx, text.data);
+    }
+}
+
+/* A document, and a list in it. */
+struct warning_list {
+    struct doc *d;
+    cJSON *list;
+};
+
+static void put_left_out(void *ctx, const char *text)
+{
+    const struct warning_list *to = ctx;
+    put_text(to->d, to->list, NULL, text);
+}
+
 /* Adds the guest's warnings to those of the launcher, marked as the guest's, and each on one line. */
 static void put_guest_warnings(struct doc *d, cJSON *list, const cJSON *warnings)
 {
@@ -404,6 +476,7 @@ static void put_warnings(struct doc *d, cJSON *root, const struct hc_manifest *m
     cJSON *list = put_list(d, root, "warnings");
     for (size_t i = 0; i < m->warning_count; i++)
         put_text(d, list, NULL, m->warnings[i]);
+    hc_manifest_left_out(m, put_left_out, &(struct warning_list){.d = d, .list = list});
     if (m->denials.more)
         put_text(d, list, NULL, "more was refused than is listed under denials");
     if (m->tools.more)

@@ -171,6 +171,10 @@ struct hc_manifest {
 #define HC_CODE_LOST "save the code: "
 const char *hc_manifest_code_lost(const struct hc_manifest *m);
 
+/* Tell of the files in the output directory that were not kept: `say` gets a warning for each reason, with
+ * the first names, and what the writer of the program can do. Names are the guest's, made plain. */
+void hc_manifest_left_out(const struct hc_manifest *m, void (*say)(void *ctx, const char *text), void *ctx);
+
 void hc_manifest_finish(struct hc_manifest *m);
 
 /* The findings of a rejection as a JSON list, which the caller owns; empty without a rejection. NULL: no

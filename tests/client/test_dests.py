@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -387,6 +388,8 @@ def test_a_client_that_is_killed_has_not_begun_or_is_finished_by_the_next(tmp_pa
     root = tmp_path / "root"
     root.mkdir()
     rows = changes_for_test(root)
+    (tmp_path / "staging").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "staging"))  # where killed clients leave theirs
     before, old = tree_of(root), tmp_path / "old"
     shutil.copytree(root, old, symlinks=True)
     apply(root, rows)

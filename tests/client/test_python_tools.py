@@ -130,7 +130,7 @@ def answers():
     return {
         "deep": (deep, "ValueError: the result is nested deeper than"), "much": (much, "ValueError: the result has 2097154 bytes"),
         "much_later": (much_later, "ValueError: the result has 2097154 bytes"), "fail": (fail, "LookupError: a \\0 and half a pair: \\ud800..."),
-        "odd": (object, "TypeError: Object of type object is not JSON"), "nan": (lambda: float("nan"), "ValueError: Out of range"),
+        "odd": (object, "TypeError: Object of type object cannot be sent to the program"), "nan": (lambda: float("nan"), "ValueError: Out of range"),
         "nul": (lambda: ["a\0b"], "ValueError: there is a NUL"), "half": (lambda: "\ud800", "UnicodeEncodeError"),
         "good": (lambda: {"a": ("é", None)}, "{'a': ['é', None]}"),
     }

@@ -303,24 +303,38 @@ def test_what_cannot_work_is_refused_when_the_tool_is_given():
     assert hotcell.run("tools.opaque(x='a')", tools=[described], **BOUNDS).ok
 
 
-def test_a_result_that_would_lose_its_type_fails_with_advice():
+def test_results_that_json_has_not_come_back_as_themselves():
     results = {"day": DAY, "amount": decimal.Decimal("1.1"), "colour": Colour.RED, "model": Model({"a": 1})}
 
     def give(what: str) -> object:
         return results[what]
-    for what, advice in (("day", "date is not JSON: return its isoformat()"), ("amount", "Decimal is not JSON: return str() of it")):
-        result = hotcell.run(f"tools.give('{what}')", tools=[give], **BOUNDS)
-        assert result.error.type == "ToolError" and advice in result.error.message
+    given = {**results, "many": {"days": {DAY}, "pair": (1, b"x"), "big": 2 ** 70}, "mine": {"$hotcell": 1}, "tag": [{"$tuple": [1]}]}
+    results.update(given)
+    for what in ("day", "amount", "many", "mine", "tag"):
+        assert hotcell.run(f"tools.give('{what}')", tools=[give], **BOUNDS).value == results[what], what
+    results["odd"] = [object()]
+    result = hotcell.run("tools.give('odd')", tools=[give], **BOUNDS)
+    assert result.error.type == "ToolError" and "Object of type object cannot be sent to the program" in result.error.message
+    results["large"] = {DAY: "x" * (1 << 20)}
+    assert "and result_size is 1048576" in hotcell.run("tools.give('large')", tools=[give], **BOUNDS).error.message
     assert hotcell.run("[tools.give('colour'), tools.give('model')]", tools=[give], **BOUNDS).value == ["red", {"a": 1}]
 
 
-def test_frames_and_arrays_come_with_advice():
+@pytest.mark.parametrize("policy", ["default", "analysis", "notebook"])
+def test_frames_and_arrays_come_as_such(scientific, policy):
     numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
-    for value, advice in ((pandas.DataFrame({"a": [1]}), "DataFrame is not JSON: return its to_dict('records')"), (numpy.zeros(2), "its tolist()")):
-        with pytest.raises(TypeError) as error:
-            typed.plain_of(value)
-        assert advice in str(error.value)
+    frame = pandas.DataFrame({"n": [1, 2], "day": [DAY, DAY], "amount": [decimal.Decimal("1.10"), decimal.Decimal("2.20")]})
+
+    def query(sql: str):
+        return frame if sql else {"array": numpy.arange(3), "frames": [frame]}
+    options = {**BOUNDS, "tree": "scientific", "memory": "1G", "timeout": 60 * cells.SLOWNESS}
+    result = hotcell.run("f = tools.query('x')\nm = tools.query('')\n(type(f).__name__, str(f.amount.sum()), int(m['array'].sum()), m['frames'][0].equals(f))",
+                         tools=[query], policy=policy, returns=["f"], **options)
+    assert result.value == ("DataFrame", "3.30", 3, True)
+    pandas.testing.assert_frame_equal(result.returned["f"], frame)
     assert typed.plain_of(numpy.int64(3)) == 3
+    result = hotcell.run("tools.query('x')", tools=[query], **BOUNDS)
+    assert "the result cannot be read here: No module named 'pandas'" in result.error.message
 
 
 SECRET = "a host's secret"

@@ -12,7 +12,7 @@ from runners import fresh  # noqa: F401
 from test_dests import both, outside, sequence, tree_of
 
 import hotcell
-from hotcell.adapters import RunPython
+from hotcell.adapters import RunPython, dests
 from hotcell.adapters.dests import DestsError
 
 BOUNDS = {"tree": "base", "session": True, "timeout": 10 * cells.SLOWNESS}
@@ -163,6 +163,24 @@ def test_code_that_takes_the_functions_away_is_told_and_changes_nothing(session,
     with pytest.raises(DestsError):
         session("open('notes', 'w').write('new')\ndel hotcell_dests_end")
     assert (tmp_path / "notes").read_text() == "old"
+
+
+def test_files_of_two_directories_are_brought_and_those_that_vanish_are_no_error(tmp_path, monkeypatch):
+    """Other programs make and remove files at any moment, mostly in /tmp."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    runner = RunPython(g={}, ok_dests=["one", "two"], **BOUNDS)
+    bring = dests._bring_one  # pylint: disable=protected-access
+    monkeypatch.setattr(dests, "_bring_one", lambda root, path, target: ((tmp_path / "two/gone").unlink(missing_ok=True), bring(root, path, target))[1])
+    try:
+        asyncio.run(runner("1"))
+        for name in ("one/x", "two/x", "two/gone"):
+            (tmp_path / name).write_text(name)
+        assert asyncio.run(runner("import os\n[open('one/x').read(), open('two/x').read(), os.listdir('two')]")) == ["one/x", "two/x", ["x"]]
+        asyncio.run(runner("os.unlink('two/x')"))
+        assert os.listdir(tmp_path / "two") == [] and os.listdir(tmp_path / "one") == ["x"]
+    finally:
+        runner.close()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -81,7 +81,10 @@ def test_python_knows_place_and_hint(base_tree):
     ("bytearray(10**11)", "limits.memory is 256M, which the sender of the job sets with --memory."),
     ("from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor().submit(print)", "There are no other processes in the cell"),
     ("import urllib.parse, asyncio\nasyncio.run(asyncio.open_connection('127.0.0.1', 80))", "Network is off in this policy; pass data with --input."),
-], ids=range(14))
+    ("import os\nos.symlink('a', 'b')", "Links cannot be made here, and none would come out: copy the file, as with shutil.copy."),
+    ("from pathlib import Path\nPath('b').symlink_to('a')", "Links cannot be made here"),
+    ("import os\nos.mkfifo('p')", "Named pipes and devices cannot be made here, and none would come out: write a plain file."),
+], ids=range(17))
 def test_hints_say_what_there_is(base_tree, code, hint):
     result = cells.run(code)
     assert result.manifest["status"] in ("error", "memory")

@@ -830,7 +830,7 @@ int hc_session_serve_changes(struct hc_session *s, const cJSON *node, struct hc_
 {
     if (!cJSON_IsTrue(node) &&
         (!cJSON_IsObject(node) || node->child)) { /* over HTTP, the body is an object */
-        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "list_changes: expected true");
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "list_changes: expected true or {}");
         return 1;
     }
     (void)hc_buf_str(answer, ", \"dirs\": ");

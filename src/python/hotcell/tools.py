@@ -23,10 +23,12 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Coroutine, Deque, Di
 from .errors import InputError
 from .staging import list_of
 from .typed import Builder, described, plain_of
+from .values import NotCarried, TooLarge, to_letter
 
 if TYPE_CHECKING:
     import asyncio
 
+TYPED = "$hotcell"  # the only member of a result with tags
 RESULT_SIZE = 1 << 20  # bytes of a tool's result, unless the Tool has another limit
 DEPTH = 60             # levels of a result; the line that it stands in may have 64
 PATIENCE = 1.0         # seconds to wait until a thread has begun
@@ -76,15 +78,18 @@ class Tool:
         return Signature(self.fn)
 
     def outcome_of(self, value: Any) -> Dict[str, Any]:
-        """The answer to a call whose callable has returned `value`. TypeError or ValueError if the value is no JSON, or too
+        """The answer to a call whose callable has returned `value`. TypeError or ValueError if the value is not carried, or too
         large: the launcher would drop the connection after an answer that it cannot read."""
+        most = _bytes_of(self.result_size or RESULT_SIZE)
         _check(value, 0)
-        line = _line(value)
+        try:
+            line = _line(value if not isinstance(value, dict) or TYPED not in value else _typed(value, most, None))
+        except TypeError as error:
+            line = _line(_typed(value, most, error))
         plain = json.loads(line, object_pairs_hook=_members)
         _check(plain, 0)
-        size, most = len(line), _bytes_of(self.result_size or RESULT_SIZE)
-        if size > most:
-            raise ValueError(f"the result has {size} bytes, and result_size is {most}")
+        if len(line) > most:
+            raise ValueError(f"the result has {len(line)} bytes, and result_size is {most}")
         return {"value": plain}
 
     def call(self, arguments: Dict[str, Any]) -> Any:
@@ -259,6 +264,22 @@ def _bytes_of(size: Union[int, str]) -> int:
 def _line(value: Any) -> bytes:
     """A value as JSON in UTF-8. UnicodeEncodeError for a lone surrogate."""
     return json.dumps(value, allow_nan=False, ensure_ascii=False, default=plain_of).encode()
+
+
+def _typed(value: Any, most: int, error: Optional[TypeError]) -> Dict[str, Any]:
+    """A result with values that JSON has not, such as frames, arrays and dates, as the program gets it: JSON with tags (values.py), in a
+    member that guest_tools.py knows. `error` is raised if there is a value that is not carried."""
+    def other(each: Any) -> Any:
+        try:
+            return None, plain_of(each)
+        except TypeError as no:
+            raise NotCarried(str(no)) from no
+    try:
+        return {TYPED: to_letter(value, most, other)}
+    except TooLarge as large:
+        raise ValueError(f"the result has more bytes than result_size, {most}") from large
+    except NotCarried as no:
+        raise (TypeError(str(no)) if error is None else error) from no
 
 
 def _check(value: Any, depth: int) -> None:

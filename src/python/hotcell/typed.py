@@ -21,7 +21,7 @@ from collections import abc
 from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .errors import InputError
-from .staging import is_array, is_frame, module
+from .staging import module
 
 Schema = Dict[str, Any]
 Builder = Callable[[Any], Any]
@@ -406,7 +406,5 @@ def plain_of(value: Any) -> Any:
         return value.model_dump(mode="json")
     if numpy is not None and isinstance(value, numpy.generic):
         return value.item()
-    advice = ("to_dict('records')" if is_frame(value) else "tolist()" if is_array(value)
-              else "isoformat()" if isinstance(value, (datetime.date, datetime.time)) else "")
-    how = f"its {advice}" if advice else "str() of it" if isinstance(value, (decimal.Decimal, uuid.UUID, pathlib.PurePath)) else "a JSON value"
-    raise TypeError(f"Object of type {type(value).__name__} is not JSON: return {how}")
+    how = "str() of it" if isinstance(value, pathlib.PurePath) else "a value of Python's own types, a data frame or an array"
+    raise TypeError(f"Object of type {type(value).__name__} cannot be sent to the program: return {how}")

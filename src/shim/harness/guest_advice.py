@@ -294,6 +294,29 @@ def of_read_only(error, facts):
             "(or rw, where the policy's dirs.rw lets it), or write results below /output.")
 
 
+def of_links(error, facts):
+    """Links and special files, which a cell's kernel refuses, and which would not come out."""
+    if not isinstance(error, PermissionError) or error.__traceback__ is None:
+        return None
+    import dis
+    last = error.__traceback__
+    for _ in range(FRAMES):
+        if last.tb_next is None:
+            break
+        last = last.tb_next
+    line = None
+    for step in dis.get_instructions(last.tb_frame.f_code):
+        if step.offset == last.tb_lasti:
+            line = step.positions.lineno
+    used = {step.argval for step in dis.get_instructions(last.tb_frame.f_code)
+            if type(step.argval) is str and step.positions.lineno == line}
+    if used & {"symlink", "link", "symlink_to", "hardlink_to", "link_to"}:
+        return "Links cannot be made here, and none would come out: copy the file, as with shutil.copy."
+    if used & {"mkfifo", "mknod"}:
+        return "Named pipes and devices cannot be made here, and none would come out: write a plain file."
+    return None
+
+
 def say_limit(name, facts):
     value, words = facts["limits"][name]
     raised = f"which the sender of the job sets with {words}" if words else "which the sender of the job cannot raise"
@@ -304,4 +327,5 @@ def folder_of(name):
     return f"/{name.partition('_')[0]}"
 
 
-ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_temporary, of_empty_table, of_input, of_memory, of_space, of_read_only)
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_temporary, of_empty_table, of_input, of_memory, of_space,
+            of_read_only, of_links)

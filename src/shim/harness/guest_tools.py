@@ -57,7 +57,7 @@ class Call:
     def result(self):
         if "error" in self.answer:
             raise ToolError(self.answer["error"])
-        return self.answer["value"]
+        return typed(self.answer["value"])
 
 
 class Tool:
@@ -121,6 +121,16 @@ def begin_run():
         reading = _thread.allocate_lock()
         open_in_loop.clear()
     waiting.clear()
+
+
+def typed(value):
+    """The result of a call; of a tool in Python with values that JSON has not, see _typed in tools.py of the package."""
+    if type(value) is not dict or list(value) != ["$hotcell"]:
+        return value
+    try:
+        return part("values", "untagged")(value["$hotcell"])
+    except (ImportError, ValueError) as error:
+        raise ToolError(f"the result cannot be read here: {error}") from None
 
 
 def properties(tool):

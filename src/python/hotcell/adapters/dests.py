@@ -53,6 +53,7 @@ class _Root:
     skipped: Set[bytes] = field(default_factory=set)  # names directly in it that the code does not see
     shown: Set[bytes] = field(default_factory=set)    # files that are not copied
     copied: int = 0       # bytes that are
+    brought: Dict[bytes, int] = field(default_factory=dict)  # files whose contents were brought to a session's cell -> their numbers, from 1
 
 
 class Dests:
@@ -140,7 +141,8 @@ class Dests:
     def _farm(self, root: _Root, number: int) -> None:
         """Show the code the caller's own files in /tmp: in a directory of other names for them, as much as is bearable."""
         root.source = str(Path(self._staging.path, f"tmp{number}-{self.renewed}"))
-        shutil.rmtree(Path(self._staging.path, f"tmp{number}-{self.renewed - 1}"), ignore_errors=True)
+        for earlier in Path(self._staging.path).glob(f"tmp{number}-*"):
+            shutil.rmtree(earlier, ignore_errors=True)
         os.mkdir(root.source)
         left = [TMP_ENTRIES, TMP_BYTES]
         farm = os.open(root.source, changes.DIRECTORY)
@@ -184,14 +186,24 @@ class Dests:
             raise _bad("lacking contents") from error
         if not isinstance(lacking, list) or len(lacking) != len(self._roots):
             raise _bad("lacking contents")
-        self._contents().mkdir(exist_ok=True)
+        if not any(lacking):
+            return False
+        self.renewed += 1  # a plan that the cell has looked up before may be shown as it was
+        self._contents().mkdir()
+        number = 0
         for root, paths in zip(self._roots, lacking):
             asked = {path for path in paths if isinstance(path, str)} if isinstance(paths, list) else set()
             for row in _rows(root) if asked else ():
                 path = row["path"].encode("latin-1")
-                if row["path"] in asked and row["kind"] == "file" and path not in root.shown:
-                    _bring_one(root, path, self._contents() / str(row["number"]))
-        return any(lacking)
+                if row["path"] not in asked or row["kind"] != "file" or path in root.shown:
+                    continue
+                number += 1
+                if _bring_one(root, path, self._contents() / str(number)):
+                    root.brought[path] = number
+                else:  # somebody has removed it since
+                    del root.base[path]
+        self._write_plan()
+        return True
 
     def _here(self) -> Optional[str]:
         """Where the code begins: in the current directory, if that is in one of the directories, or holds one, so that paths that are
@@ -397,23 +409,26 @@ def _is_open(entry: Entry, owner: int, rights: int) -> bool:
 def _rows(root: _Root) -> List[Dict[str, Any]]:
     """What a session's cell is to have at a place. Of files that nobody may read for the code it has the names."""
     owner, rows = os.fstat(root.fd).st_uid, []
-    for number, path in enumerate(sorted(root.base, key=lambda path: path.split(b"/"))):
+    for path in sorted(root.base, key=lambda path: path.split(b"/")):
         entry = root.base[path]
         kind = "dir" if entry.is_dir else entry.kind
         if kind == "file" and not _is_open(entry, owner, 4):
             kind = "other"
-        rows.append({"path": changes.text_of(path), "number": number, "kind": kind, "mode": entry.mode & 0o777, "size": entry.size,
+        rows.append({"path": changes.text_of(path), "number": root.brought.get(path, 0), "kind": kind, "mode": entry.mode & 0o777, "size": entry.size,
                      "mtime": entry.mtime, "target": changes.text_of(entry.target)})
     return rows
 
 
-def _bring_one(root: _Root, path: bytes, target: Path) -> None:
-    """Copy a file's content for the cell. One that has gone meanwhile is left out."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError), changes.parent(root.fd, path) as (folder, name):
+def _bring_one(root: _Root, path: bytes, target: Path) -> bool:
+    """Copy a file's content for the cell. False: it has gone, or something else has its name."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError), changes.parent(root.fd, path) as (folder, name):
+        if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            return False
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         with open(fd, "rb") as file, open(target, "xb") as copy:
-            if stat.S_ISREG(os.fstat(fd).st_mode):
-                shutil.copyfileobj(file, copy)
+            shutil.copyfileobj(file, copy)
+        return True
+    return False
 
 
 def _choose(root: _Root, room: int) -> int:

@@ -121,7 +121,7 @@ class Place:
         if there is not None and stat.S_ISREG(there.st_mode) and there.st_nlink == names and (
                 there.st_size, there.st_mtime_ns, stat.S_IMODE(there.st_mode)) == (row["size"], row["mtime"], row["mode"]):
             return True
-        new = contents and f"{contents}/{row['number']}".encode()
+        new = contents and row["number"] and f"{contents}/{row['number']}".encode()
         if not new or not os.path.lexists(new):
             return False
         _unlink(target)
