@@ -210,25 +210,36 @@ static int64_t memory_of(const struct hc_process *p)
     return now.memory;
 }
 
-bool hc_commands_yield(void *session)
+/* The command with the most memory, if that is more than the run's; NULL: there is none. One that is about to
+ * end for its memory counts before all others. */
+static struct hc_command *find_largest(const struct hc_session *s)
 {
-    struct hc_session *s = session;
     struct hc_command *most = NULL;
     int64_t above = s->in_run ? memory_of(&s->active) : -1;
-    char text[32];
     for (size_t i = 0; i < HC_SESSION_COMMANDS; i++) {
         struct hc_command *p = s->commands->list[i];
         if (!p || !p->process.pid)
             continue;
-        if (p->status == HC_STATUS_MEMORY && !hc_process_ended(&p->process))
-            return true; /* it is about to end */
+        if (p->status == HC_STATUS_MEMORY)
+            return p;
         const int64_t memory = memory_of(&p->process);
-        if (memory <= above)
-            continue;
-        most = p;
-        above = memory;
+        most = memory > above ? p : most;
+        above = MAX(memory, above);
     }
-    if (most)
+    return most;
+}
+
+bool hc_commands_larger(void *session)
+{
+    return find_largest(session);
+}
+
+bool hc_commands_yield(void *session)
+{
+    const struct hc_session *s = session;
+    struct hc_command *most = find_largest(s);
+    char text[32];
+    if (most && most->status != HC_STATUS_MEMORY)
         hc_command_end(most, HC_STATUS_MEMORY,
                        "had the most memory when the cell used more than %s (limits.memory)",
                        hc_format_size(s->policy.limits.memory, text, sizeof text));

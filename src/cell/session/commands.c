@@ -176,6 +176,7 @@ static void command_free(struct hc_command *p)
 static void drop(struct hc_commands *c, size_t place)
 {
     struct hc_command *p = c->list[place];
+    p->s->launch.sup.copies_due_us = 0; /* its memory is free again: measure before anything else is ended */
     c->ended_user_us += p->user_us;
     c->ended_system_us += p->system_us;
     c->list[place] = NULL;
@@ -491,6 +492,7 @@ int hc_commands_open(struct hc_session *s, struct hc_error *err)
                                    .work = work,
                                    .ended = note_end,
                                    .yield = hc_commands_yield,
+                                   .larger = hc_commands_larger,
                                    .cpu = cpu};
     if (c->beside.epoll < 0)
         return hc_fail(err, errno, "epoll_create1");
