@@ -17,7 +17,7 @@ from hotcell.adapters import RunPython, allow, notebook, skills  # noqa: E402
 
 MANUAL = (SOURCE / "man" / "hotcell-python.3.in").read_text()
 MODULES = [hotcell] + [importlib.import_module(module.name) for module in pkgutil.walk_packages(hotcell.__path__, "hotcell.")]
-CLASSES = [hotcell.Result, hotcell.Session, hotcell.SessionFiles, hotcell.Daemon, hotcell.Admin, hotcell.Job, hotcell.File, hotcell.Returned, RunPython]
+CLASSES = [hotcell.Command, hotcell.Result, hotcell.Session, hotcell.SessionFiles, hotcell.Daemon, hotcell.Admin, hotcell.Job, hotcell.File, hotcell.Returned, RunPython]
 PROBLEM = hotcell.Problem("", 1, {})
 
 
