@@ -1,6 +1,7 @@
 """hotcell.Session.start: commands beside the runs of a session, from Python."""
 
 import asyncio
+import json
 import signal
 import sys
 import threading
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import cells
+import daemons
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
 import hotcell  # noqa: E402
@@ -97,4 +99,40 @@ def test_the_same_in_an_event_loop():
                 await asyncio.wait_for(stuck.wait(), 0.3)
             await stuck.kill()
             assert [event["event"] async for event in stuck.events()] == ["exited"]
+    asyncio.run(main())
+
+
+@pytest.fixture(name="daemon", scope="module")
+def shell_daemon():
+    user = cells.caller()
+    folder = cells.new_directory(user)
+    (folder / "commands.json").write_text(json.dumps({"name": "commands", **POLICY}))
+    with daemons.Daemon(user, base=False, env={"HOTCELL_POLICIES": str(folder)}) as running:
+        yield hotcell.Daemon(running.socket), hotcell.AsyncDaemon(running.socket)
+
+
+def test_a_daemons_session_has_them_too(daemon):
+    with daemon[0].session(policy="commands") as session:
+        server = session.start(["sh", "-c", "while read n; do echo $((n + 1)); done; echo over >&2; exit 3"])
+        assert session.run("6 * 7").value == 42
+        server.write("41\n")
+        assert server.read() == b"42\n" and [each.id for each in session.commands()] == [server.id]
+        server.write(b"1\n")
+        server.close_stdin()
+        assert server.wait() == 3 and server.read() == b"2\n" and server.read() == b"" and server.read("stderr") == b"over\n"
+        stuck = session.start(["sleep", "999"], timeout="300s")
+        stuck.signal("TERM")
+        assert stuck.wait() == 128 + 15 and [event["event"] for event in stuck.events()] == []
+        with pytest.raises(hotcell.InputError, match="expected the name of a program"):
+            session.start([])
+
+
+def test_a_daemons_session_in_an_event_loop_has_them_too(daemon):
+    async def main():
+        async with await daemon[1].session(policy="commands") as session:
+            server = await session.start(["cat"])
+            await server.write("one\n")
+            assert await server.read() == b"one\n"
+            await server.kill()
+            assert await server.wait() == 128 + 9 and await session.commands() == []
     asyncio.run(main())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import signal as signals
 from collections import deque
-from typing import TYPE_CHECKING, Any, AsyncIterator, Deque, Dict, Iterator, List, Optional, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Deque, Dict, Iterator, List, Mapping, Optional, Union
 
 from .errors import InputError, without_place
 from .listening import aside
+from .staging import limits_of, list_of, mapping_of, path_of
 
 if TYPE_CHECKING:
+    from .jobs import Amount
+    from .launcher import PathLike
     from .session import Session
 
 SLICE = 0.2  # seconds for which a thread waits before it looks whether its task was cancelled
@@ -29,6 +32,14 @@ def output_of(event: Dict[str, Any]) -> bytes:
     """What an event says that a command has printed."""
     text: Optional[str] = event.get("text")
     return base64.b64decode(event["data"]) if text is None else text.encode("utf-8")
+
+
+def command_spec(command: Any, env: Optional[Mapping[str, str]], workdir: Optional["PathLike"], limits: Optional[Mapping[str, "Amount"]],
+                 timeout: Optional["Amount"]) -> Dict[str, Any]:
+    """The request that starts a command. InputError for what is no command."""
+    rest = {"env": mapping_of(env, "env"), "limits": limits_of(limits, timeout=timeout),
+            "workdir": None if workdir is None else path_of(workdir, "workdir")}
+    return {"command": list_of(command, "command"), **{name: value for name, value in rest.items() if value}}
 
 
 class Command:

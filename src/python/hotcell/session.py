@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import place
-from .commands import AsyncCommand, Command
+from .commands import AsyncCommand, Command, command_spec
 from .daemon import checked
 from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, named, unexpected, without_place
 from .jobs import Amount, Policy, failure, policy_argument
@@ -236,14 +236,12 @@ class Session:
         """Start a command, a list of arguments, that goes on beside runs and other commands, under a policy that lets commands be
         executed. `limits` are those of its own: "timeout" (by default it goes on as long as the session), "cpu", "stdout",
         "stderr". May be called while a run goes on in another thread. InputError: it is refused, or sixteen go on already."""
-        argv = list_of(command, "command")
-        rest = {"env": mapping_of(env, "env"), "limits": limits_of(limits, timeout=timeout),
-                "workdir": None if workdir is None else path_of(workdir, "workdir")}
+        spec = command_spec(command, env, workdir, limits, timeout)
         with self._asking:
             with self._reading:
-                started = Command(self, f"c{len(self._commands) + 1}", argv)
+                started = Command(self, f"c{len(self._commands) + 1}", spec["command"])
                 self._commands[started.id] = started
-            self._ask({"start": {"command": argv, **{name: value for name, value in rest.items() if value}}, "id": started.id})
+            self._ask({"start": spec, "id": started.id})
             started.pid = started._answer()["pid"]
         return started
 
@@ -613,9 +611,12 @@ class AsyncSession:
         run: Run = await self._wait(work, on_event)
         return run
 
-    async def start(self, command: Sequence[str], **spec: Any) -> AsyncCommand:
+    async def start(self, command: Sequence[str], *, env: Optional[Mapping[str, str]] = None, workdir: Optional[PathLike] = None,
+                    limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None) -> AsyncCommand:
         """As Session.start."""
-        started: Command = await aside(lambda _: self._begun.start(command, **spec), None, lambda _: None)
+        def begin(_: Optional[Listener]) -> Command:
+            return self._begun.start(command, env=env, workdir=workdir, limits=limits, timeout=timeout)
+        started: Command = await aside(begin, None, lambda _: None)
         return AsyncCommand(started)
 
     async def commands(self) -> List[AsyncCommand]:
