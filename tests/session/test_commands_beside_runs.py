@@ -250,6 +250,10 @@ def test_the_sessions_cpu_time_is_used_up_by_commands(user):
         session.start("sh", "-c", BUSY)
         end = session.answer()
         assert (end["event"], end["reason"]) == ("end", "cpu"), end
+    with Session("--session-cpu=1s", user=user) as session:  # and by what they put into the background
+        session.start("sh", "-c", f"(setsid sh -c '{BUSY}' &); cat")
+        end = session.answer()
+        assert (end["event"], end["reason"]) == ("end", "cpu"), end
 
 
 def test_the_sessions_life_ends_its_commands_and_a_command_keeps_it_from_being_idle(user):

@@ -358,6 +358,7 @@ void hc_commands_hear(struct hc_session *s)
             return;
         }
         struct hc_command *command = by_number(c, packet.number);
+        c->late = false;
         if (packet.word == HC_STARTER_READY && !c->had_starter)
             c->had_starter = hc_session_open_process(s, p.sender, &c->starter, &ignored) == 0;
         else if (packet.word == HC_STARTER_STARTED && command && !command->failed)
