@@ -67,14 +67,6 @@ int hc_list_commands(struct hc_exchange *x, struct hc_tenant *t)
     return hc_reply_json(x, 200, &out);
 }
 
-static int reply_command(struct hc_exchange *x, const struct hc_front_command *c, int status)
-{
-    hc_autobuf out = {0};
-    hc_front_command_print(c, &out);
-    (void)hc_buf_str(&out, "\n");
-    return hc_reply_json(x, status, &out);
-}
-
 /* The command that the path names. NULL: there is none that has been started. */
 static struct hc_front_command *find_command(struct hc_exchange *x, const struct hc_front_session *s)
 {
@@ -86,7 +78,12 @@ int hc_get_command(struct hc_exchange *x, struct hc_tenant *t)
 {
     const struct hc_front_session *s = find_session(x, t);
     const struct hc_front_command *c = find_command(x, s);
-    return c ? reply_command(x, c, 200) : no_such(x, s);
+    hc_autobuf out = {0};
+    if (!c)
+        return no_such(x, s);
+    hc_front_command_print(c, &out);
+    (void)hc_buf_str(&out, "\n");
+    return hc_reply_json(x, 200, &out);
 }
 
 /* Sends a request about the command. `members` is freed. */

@@ -161,21 +161,24 @@ static char *make_request(const struct hc_front_command *c, const char *name, co
     return text;
 }
 
+/* Whether the command can be asked something now. */
+static bool answers(const struct hc_front_command *c, struct hc_problem *why)
+{
+    const bool full = c->ask_count == HC_FRONT_COMMAND_ASKS;
+    if (c->exited || c->start)
+        hc_problem_set(why, HC_PROBLEM_IN_USE, "the command has %s", c->exited ? "ended" : "not started yet");
+    else if (full)
+        hc_problem_set(why, HC_PROBLEM_IN_USE, "earlier requests about the command have not been answered");
+    return !c->exited && !c->start && !full;
+}
+
 struct hc_task *hc_front_command_ask(struct hc_front_session *s, struct hc_front_command *c, const char *name,
                                      const cJSON *members, struct hc_problem *why)
 {
     char *line = make_request(c, name, members);
-    struct hc_task *task = NULL;
-    if (!line)
-        hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
-    else if (!takes(s, strlen(line), why))
-        ;
-    else if (c->exited || c->start)
-        hc_problem_set(why, HC_PROBLEM_IN_USE, "the command has %s", c->exited ? "ended" : "not started yet");
-    else if (c->ask_count == HC_FRONT_COMMAND_ASKS)
-        hc_problem_set(why, HC_PROBLEM_IN_USE, "earlier requests about the command have not been answered");
-    else if (!(task = hc_front_session_task(s, &c->asks[c->ask_count])))
-        hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
+    hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
+    const bool asks = line && takes(s, strlen(line), why) && answers(c, why);
+    struct hc_task *task = asks ? hc_front_session_task(s, &c->asks[c->ask_count]) : NULL;
     if (task) {
         c->ask_count++;
         hc_front_session_send(s, line, strlen(line));
@@ -193,7 +196,9 @@ static void answer_ask(struct hc_front_command *c, const struct hc_problem *prob
     if (!c->ask_count)
         return;
     struct hc_task *task = c->asks[0];
-    memmove(c->asks, c->asks + 1, --c->ask_count * sizeof *c->asks);
+    c->ask_count--;
+    for (size_t i = 0; i < c->ask_count; i++)
+        c->asks[i] = c->asks[i + 1];
     hc_front_command_print(c, &out);
     (void)hc_buf_str(&out, "\n");
     hc_front_task_answer(task, out.data ? out.data : "", out.len, problem);
