@@ -97,6 +97,7 @@ void hc_command_end(struct hc_command *p, enum hc_status status, const char *fmt
     __attribute__((format(printf, 3, 4)));
 /* Check the limits of all commands, and between runs the cell's memory and CPU time. */
 void hc_commands_tick(struct hc_session *s);
-bool hc_commands_yield(void *session); /* struct hc_beside.yield */
+bool hc_commands_larger(void *session); /* struct hc_beside.larger */
+bool hc_commands_yield(void *session);  /* struct hc_beside.yield */
 
 #endif

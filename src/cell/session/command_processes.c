@@ -19,7 +19,9 @@
 #include <sys/param.h>
 
 #define MAX_DEPTH   256     /* most processes between one of a command and its first */
+#define REST_MS     100     /* most ms between samples while no run goes on */
 #define KILL_ROUNDS 16      /* listings until no process of a command is left below its first */
+#define MOST_OPEN   128     /* most processes of a command that are signalled at a time */
 #define REPORT_US   5000000 /* us that pid 1 has to report the end of a process */
 
 /* ---- which processes are whose ---- */
@@ -84,37 +86,48 @@ static pid_t group_of(pid_t pid)
     (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
     if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
         return 0;
-    const char *at = strrchr(text, ')');
-    int group = 0;
-    return at && sscanf(at, ") %*c %*d %d", &group) == 1 ? group : 0;
+    char *at = strrchr(text, ')');
+    if (!at || strlen(at) < sizeof ") S")
+        return 0;
+    (void)strtol(at + sizeof ") S" - 1, &at, 10); /* its parent */
+    return (pid_t)strtol(at, NULL, 10);
 }
 
-/* Send a signal to the processes of the command but its first; `group` 0: to all, else to those of this
- * process group. Returns how many processes there were. */
-static size_t signal_below(const struct hc_command *p, pid_t group, int number)
+/* Open the processes of the command but its first, MOST_OPEN at most; `group` 0: all, else those of this
+ * process group. Returns how many there are; the caller owns their pidfds. */
+static size_t open_below(const struct hc_command *p, pid_t group, struct hc_process out[MOST_OPEN])
 {
     static pid_t listed[HC_WATCH_PROCESSES];
     const pid_t top = p->s->launch.sup.pid, root = p->process.pid;
-    size_t found = 0, count = hc_watch_below(root, listed, HC_WATCH_PROCESSES);
-    for (size_t i = 0; i < count; i++) {
+    size_t opened = 0, count = hc_watch_below(root, listed, HC_WATCH_PROCESSES);
+    for (size_t i = 0; i < count && opened < MOST_OPEN; i++) {
         struct hc_process of = {.pid = listed[i], .pidfd = (int)syscall(SYS_pidfd_open, listed[i], 0)};
         /* Looked at after the pidfd was opened, so that both are about the same process. */
-        if (of.pidfd >= 0 && !hc_process_ended(&of) && is_below(listed[i], root, top)) {
-            found++;
-            if (!group || group_of(listed[i]) == group)
-                hc_process_signal(&of, number);
-        }
-        hc_process_finish(&of);
+        if (of.pidfd >= 0 && !hc_process_ended(&of) && is_below(listed[i], root, top) &&
+            (!group || group_of(listed[i]) == group))
+            out[opened++] = of;
+        else
+            hc_process_finish(&of);
     }
-    return found;
+    return opened;
+}
+
+static void signal_opened(struct hc_process *list, size_t count, int number)
+{
+    for (size_t i = 0; i < count; i++) {
+        hc_process_signal(&list[i], number);
+        hc_process_finish(&list[i]);
+    }
 }
 
 void hc_command_signal(const struct hc_command *p, int number)
 {
     if (!p->process.pid || hc_process_ended(&p->process))
         return;
+    struct hc_process members[MOST_OPEN]; /* opened before the first, which leads the group, may end */
+    const size_t count = open_below(p, p->process.pid, members);
     hc_process_signal(&p->process, number);
-    (void)signal_below(p, p->process.pid, number); /* its first process leads its group */
+    signal_opened(members, count, number);
 }
 
 /* The first process is stopped, and killed last: what its children leave behind comes below pid 1, where the
@@ -124,9 +137,13 @@ void hc_command_kill(struct hc_command *p)
     if (!p->process.pid)
         return;
     hc_process_signal(&p->process, SIGSTOP);
-    for (int round = 0; round < KILL_ROUNDS; round++)
-        if (signal_below(p, 0, SIGKILL) == 0)
+    for (int round = 0; round < KILL_ROUNDS; round++) {
+        struct hc_process left[MOST_OPEN];
+        const size_t count = open_below(p, 0, left);
+        if (!count)
             break;
+        signal_opened(left, count, SIGKILL);
+    }
     hc_process_signal(&p->process, SIGKILL);
 }
 
@@ -210,25 +227,36 @@ static int64_t memory_of(const struct hc_process *p)
     return now.memory;
 }
 
-bool hc_commands_yield(void *session)
+/* The command with the most memory, if that is more than the run's; NULL: there is none. One that is about to
+ * end for its memory counts before all others. */
+static struct hc_command *find_largest(const struct hc_session *s)
 {
-    struct hc_session *s = session;
     struct hc_command *most = NULL;
     int64_t above = s->in_run ? memory_of(&s->active) : -1;
-    char text[32];
     for (size_t i = 0; i < HC_SESSION_COMMANDS; i++) {
         struct hc_command *p = s->commands->list[i];
         if (!p || !p->process.pid)
             continue;
-        if (p->status == HC_STATUS_MEMORY && !hc_process_ended(&p->process))
-            return true; /* it is about to end */
+        if (p->status == HC_STATUS_MEMORY)
+            return p;
         const int64_t memory = memory_of(&p->process);
-        if (memory <= above)
-            continue;
-        most = p;
-        above = memory;
+        most = memory > above ? p : most;
+        above = MAX(memory, above);
     }
-    if (most)
+    return most;
+}
+
+bool hc_commands_larger(void *session)
+{
+    return find_largest(session);
+}
+
+bool hc_commands_yield(void *session)
+{
+    const struct hc_session *s = session;
+    struct hc_command *most = find_largest(s);
+    char text[32];
+    if (most && most->status != HC_STATUS_MEMORY)
         hc_command_end(most, HC_STATUS_MEMORY,
                        "had the most memory when the cell used more than %s (limits.memory)",
                        hc_format_size(s->policy.limits.memory, text, sizeof text));
@@ -282,7 +310,7 @@ static int64_t watch_memory(struct hc_session *s)
     struct hc_supervisor *sup = &s->launch.sup;
     const struct hc_limits *limits = &s->policy.limits;
     if (sup->cgroup->fd >= 0 || s->loop.dead)
-        return HC_WATCH_MS * 5;
+        return REST_MS;
     const int64_t before = s->commands->memory, used = hc_loop_sample(sup);
     s->commands->memory = used;
     if (sup->hidden)
@@ -290,7 +318,20 @@ static int64_t watch_memory(struct hc_session *s)
     else if (used > limits->memory)
         (void)hc_commands_yield(s);
     sup->hidden = false;
-    return hc_enforce_next_ms(limits, used, before);
+    return hc_enforce_next_ms(limits, used, before, REST_MS);
+}
+
+/* Between runs only commands use CPU time, and what they have left behind, which counts for the session, too.
+ */
+static void count_rest(struct hc_session *s, int64_t of_commands_us)
+{
+    const struct hc_supervisor *sup = &s->launch.sup;
+    int64_t now_us =
+        sup->cgroup->fd >= 0 ? hc_cgroup_cpu_us(sup->cgroup) : sup->cpu_user_us + sup->cpu_system_us;
+    now_us -= of_commands_us;
+    if (s->rest_cpu_us && now_us > s->rest_cpu_us)
+        s->cpu_us += now_us - s->rest_cpu_us;
+    s->rest_cpu_us = MAX(now_us, s->rest_cpu_us);
 }
 
 void hc_commands_tick(struct hc_session *s)
@@ -308,7 +349,11 @@ void hc_commands_tick(struct hc_session *s)
             check_report(p, now_us);
         }
     }
-    if (!s->in_run)
+    if (s->in_run)
+        s->rest_cpu_us = 0;
+    else {
         next_ms = watch_memory(s);
+        count_rest(s, user_us + system_us);
+    }
     (void)hc_loop_set_timer(c->ticker, next_ms, next_ms);
 }

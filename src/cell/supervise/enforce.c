@@ -59,6 +59,12 @@ void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
         s->warned = of;
 }
 
+/* Whether the cell's memory is most of all a command's beside the run, which the run cannot give back. */
+static bool is_of_command(const struct hc_supervisor *s)
+{
+    return s->beside && s->beside->larger(s->beside->ctx);
+}
+
 /* End the run, or a command beside it that uses more. */
 static void end_by_memory(struct hc_supervisor *s)
 {
@@ -76,7 +82,8 @@ void hc_enforce_soft_check(struct hc_loop *l)
         return;
     }
     hc_enforce_soft_end(l); /* above the mark the program may clean up; the kernel kills it at the limit */
-    hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+    if (!is_of_command(s))
+        hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
     l->last_mark = s->session;
     if (l->last_mark)
         watch_mark(l);
@@ -89,12 +96,12 @@ void hc_enforce_soft_check(struct hc_loop *l)
 #define QUICK      (INT64_C(8) << 20)
 #define SOONEST_MS 2 /* least ms between samples */
 
-int64_t hc_enforce_next_ms(const struct hc_limits *limits, int64_t used, int64_t before)
+int64_t hc_enforce_next_ms(const struct hc_limits *limits, int64_t used, int64_t before, int64_t most)
 {
     int64_t ms = (limits->memory + SLACK - used) / FASTEST;
     if (used - before > QUICK)
         ms /= 2;
-    return MIN(MAX(ms, SOONEST_MS), HC_WATCH_MS);
+    return MIN(MAX(ms, SOONEST_MS), most);
 }
 
 static void watch_memory(struct hc_loop *l)
@@ -102,10 +109,10 @@ static void watch_memory(struct hc_loop *l)
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
     int64_t before = s->memory_now, used = hc_loop_sample(s), mark = hc_memory_soft(limits);
-    l->watch_ms = hc_enforce_next_ms(limits, used, before);
+    l->watch_ms = hc_enforce_next_ms(limits, used, before, HC_WATCH_MS);
     if (used > limits->memory || s->hidden)
         end_by_memory(s);
-    if (!mark || used < mark || l->warned_memory)
+    if (!mark || used < mark || l->warned_memory || is_of_command(s))
         return;
     l->warned_memory = hc_inbox_has(&s->inbox, HC_FRAME_RUN);
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);

@@ -42,6 +42,7 @@ struct hc_beside {
     void (*ended)(void *ctx, const struct hc_exit_report *end); /* pid 1 has reported the end of a process */
     /* The cell's memory is used up: ends a command that has more of it than the run. False: there is none. */
     bool (*yield)(void *ctx);
+    bool (*larger)(void *ctx);                                    /* a command has more memory than the run */
     void (*cpu)(void *ctx, int64_t *user_us, int64_t *system_us); /* CPU time of all commands so far, in us */
 };
 
