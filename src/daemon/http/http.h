@@ -12,6 +12,7 @@ struct MHD_Daemon;
 struct MHD_Connection;
 struct MHD_Response;
 struct hc_route;
+struct hc_notebook;
 
 /* The origin of a connection, known before the client has named its tenant: a user of this host, or an
  * address. */
@@ -65,8 +66,9 @@ struct hc_exchange {
     int64_t body_held;   /* bytes of `body` that count as request memory until the handler has returned */
     int64_t answer_held; /* bytes of the answer that count as request memory until the client has them */
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
-    cJSON *fetch;            /* files that a request in SandboxFusion's form wants back; owned; NULL: none */
-    struct hc_waiter waiter; /* wakes the exchange when `task` has news */
+    cJSON *fetch; /* files that a request in SandboxFusion's form wants back; owned; NULL: none */
+    struct hc_notebook *notebook; /* notebook in SandboxFusion's form, while it runs; owned; NULL: none */
+    struct hc_waiter waiter;      /* wakes the exchange when `task` has news */
     struct hc_task *task; /* the job, or the request to a session, that the exchange is about; a reference */
     struct hc_event_reader events; /* place in the stream of the task's events */
     struct hc_mcp_stream *stream;  /* messages of MCP that the exchange sends; borrowed; NULL: none */
