@@ -20,17 +20,7 @@ static const char help_head[] =
     "      --install             write a kernelspec, with which Jupyter starts the kernel with these "
     "options\n"
     "      --user                for this user only, with --install\n"
-    "      --name NAME           the kernelspec's name, with --install (hotcell)\n"
-    "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
-    "  -o, --output DIR          where files and figures go\n"
-    "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
-    "      --dir HOST[:PLACE][:ro|:cow]\n"
-    "                            a directory of this host, or a copy of it to change, at PLACE or at its\n"
-    "                            own path\n"
-    "      --var NAME=JSON       a value\n"
-    "      --env NAME=VALUE      an environment variable of the programs\n"
-    "      --seed N              make hashes and random numbers repeatable\n"
-    "      --label NAME=VALUE    goes into the manifests\n\n"
+    "      --name NAME           the kernelspec's name, with --install (hotcell)\n" HC_HELP_OF_SESSIONS "\n"
     "Over the policy (hotcell-policy(5)); limits of time and size are those of one cell of the notebook:\n";
 
 /* The command line of the Python program: MODE and its values, "--", the options of the session. Isolated

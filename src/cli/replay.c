@@ -108,11 +108,10 @@ static int check_record(const struct hc_json *j, struct hc_error *err)
 
 static int read_record(struct replay *r, struct hc_error *err)
 {
-    size_t len = strlen(r->file);
-    if (len < 4 || strcmp(r->file + len - 3, ".py") != 0 || len + 3 > sizeof r->record_name)
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a file as --persist-code makes, run_....py",
+    if (hc_saved_code_record(r->file, r->record_name, sizeof r->record_name) < 0)
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "%s: expected a file as --persist-code makes, run_....py or run_....command.json",
                           r->file);
-    (void)snprintf(r->record_name, sizeof r->record_name, "%.*s.json", (int)(len - 3), r->file);
     if (hc_read_file(AT_FDCWD, r->record_name, &r->record_text, MAX_FILE, err) < 0)
         return hc_ctx(err, "the record of %s", r->file);
     const char *text = r->record_text.data ? r->record_text.data : "";

@@ -61,6 +61,19 @@ struct hc_kernel_options {
 
 #define HC_MAX_SERVED 64 /* most programs at once that --jobs allows */
 
+/* Options of commands whose programs share one cell, session and kernel, as --help has them. */
+#define HC_HELP_OF_SESSIONS                                                                                  \
+    "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"           \
+    "  -o, --output DIR          where files and figures go\n"                                               \
+    "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"                       \
+    "      --dir HOST[:PLACE][:ro|:cow]\n"                                                                   \
+    "                            a directory of this host, or a copy of it to change, at PLACE or at its\n"  \
+    "                            own path\n"                                                                 \
+    "      --var NAME=JSON       a value\n"                                                                  \
+    "      --env NAME=VALUE      an environment variable of the programs\n"                                  \
+    "      --seed N              make hashes and random numbers repeatable\n"                                \
+    "      --label NAME=VALUE    goes into the manifests\n"
+
 /* Does a command's work on its request. Returns the exit status, or -1 with `err` set. */
 typedef int hc_request_worker(struct hc_request *q, struct hc_error *err);
 

@@ -14,17 +14,9 @@
 static const char help_head[] =
     "usage: hotcell session [OPTION]...\n"
     "Run Python programs one after another in one cell, whose interpreter keeps its state: requests on\n"
-    "standard input and answers on standard output, a line of JSON each (hotcell-session(1)).\n\n"
-    "  -p, --policy POLICY       what the cell may do: a name, or a path with a slash (default)\n"
-    "  -o, --output DIR          where files and figures go\n"
-    "      --input NAME=FILE     data: a variable, and read-only as /input/NAME.EXT\n"
-    "      --dir HOST[:PLACE][:ro|:cow]\n"
-    "                            a directory of this host, or a copy of it to change, at PLACE or at its\n"
-    "                            own path\n"
-    "      --var NAME=JSON       a value\n"
-    "      --spec FILE           all of this as JSON, but for the programs\n"
-    "      --seed N              make hashes and random numbers repeatable\n"
-    "      --label NAME=VALUE    goes into the manifests\n\n"
+    "standard input and answers on standard output, a line of JSON each "
+    "(hotcell-session(1)).\n\n" HC_HELP_OF_SESSIONS
+    "      --spec FILE           all of this as JSON, but for the programs\n\n"
     "Over the policy (hotcell-policy(5)); limits of time and size are those of one run:\n";
 
 static int run_session(struct hc_request *q, struct hc_error *err)

@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "client/listed.h"
+#include "manifest/saved_code.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,19 +130,19 @@ static int fetch_list(const struct source *f, const cJSON *list, struct hc_error
     return 0;
 }
 
-/* Fetches the saved program, code/run_X.py, and its record, code/run_X.json. */
+/* Fetches the saved program and its record. */
 static int fetch_code(const struct source *f, const cJSON *manifest, struct hc_error *err)
 {
     const cJSON *path = hc_json_member(manifest, "code_path");
     struct listed_file w = {.bytes = -1};
+    char record[sizeof w.name];
     if (!cJSON_IsString(path))
         return 0;
     if (set_file_name(&w, path->valuestring, false, err) < 0 || fetch_file(f, &w, err) < 0)
         return -1;
-    char *ending = strrchr(w.name, '.');
-    if (!ending || strcmp(ending, ".py") != 0 || strlen(w.name) + 3 > sizeof w.name)
+    if (hc_saved_code_record(w.name, record, sizeof record) < 0)
         return 0;
-    memcpy(ending, ".json", sizeof ".json");
+    memcpy(w.name, record, sizeof record);
     return fetch_file(f, &w, err);
 }
 

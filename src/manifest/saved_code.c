@@ -4,7 +4,22 @@
 #include "base/hash.h"
 #include "job/job.h"
 
+#include <stdio.h>
 #include <string.h>
+
+int hc_saved_code_record(const char *path, char *out, size_t size)
+{
+    static const char *const endings[] = {HC_SAVED_COMMAND, HC_SAVED_PROGRAM};
+    const size_t len = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t end = strlen(endings[i]);
+        if (len <= end || strcmp(path + len - end, endings[i]) != 0)
+            continue;
+        const int n = snprintf(out, size, "%.*s.json", (int)(len - end), path);
+        return n < 0 || (size_t)n >= size ? -1 : 0;
+    }
+    return -1;
+}
 
 const char *hc_saved_code_program(const char *file, size_t size, size_t *len)
 {

@@ -34,6 +34,38 @@ static void check_request(const char *text, size_t len, const char *commands)
     cJSON_Delete(fetch);
 }
 
+static bool put_image(void *data, const char *path, const char *mime, struct hc_buf *out)
+{
+    (void)data;
+    (void)hc_buf_str(out, "{");
+    return *path && *mime && hc_buf_str(out, "}") == 0;
+}
+
+/* A notebook, of which each cell has `text` as its result. */
+static void check_notebook(const char *text, size_t len)
+{
+    const struct hc_fusion_rules rules = {"default", ""};
+    struct hc_fusion_notebook n;
+    struct hc_error err = {0};
+    hc_autobuf spec = {0}, answer = {0};
+    int more = 1;
+    if (hc_fusion_notebook(&rules, text, len, &spec, &n, &err) == 0)
+        require_json(&spec);
+    else
+        require(err.text[0] && err.exit && !n.cells && !n.fetch);
+    for (int i = 0; i < 4 && more; i++) {
+        hc_autobuf run = {0};
+        more = hc_fusion_next_cell(&n, 1, &run);
+        if (more)
+            require_json(&run);
+    }
+    for (int i = 0; i < 2; i++)
+        (void)hc_fusion_add_cell(&n, text, len, i ? put_image : NULL, NULL, &err);
+    require(hc_fusion_notebook_answer(&n, NULL, &answer) == 0);
+    require_json(&answer);
+    hc_fusion_notebook_finish(&n);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
@@ -46,6 +78,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     text[size] = '\0';
     check_request(text, size, "");
     check_request(text, size, "shell");
+    check_notebook(text, size);
     if (hc_fusion_answer(text, size, NULL, &answer, &err) == 0)
         require_json(&answer);
     free(text);

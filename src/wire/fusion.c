@@ -1,4 +1,4 @@
-#include "wire/fusion.h"
+#include "wire/fusion_parts.h"
 
 #include "job/job.h"
 
@@ -15,7 +15,7 @@
 
 /* The languages: Python, and those that are commands of a tree, which get the code as an argument or, if
  * `file` is set, as a file of that name. */
-static const struct language {
+static const struct hc_fusion_language {
     const char *name;
     const char *command[6]; /* up to NULL; none: a program in Python */
     const char *file;
@@ -29,27 +29,16 @@ static const struct language {
 
 /* ---- a request ---- */
 
-/* A request that is being read. */
-struct request {
-    struct hc_json json;                 /* its document */
-    const struct hc_fusion_rules *rules; /* borrowed */
-    const struct language *language;     /* a row of the table */
-    const char *code;                    /* borrowed from the document */
-    const cJSON *stdin_text;             /* a string; NULL: none */
-    const cJSON *args, *files, *fetch;   /* NULL: none */
-    double timeout_s;                    /* seconds; 0: the policy's */
-    double memory_mb;                    /* megabytes; 0: the policy's */
-};
-
-static int wrong(const struct request *r, const cJSON *node, const char *expected, struct hc_error *err)
+static int wrong(const struct hc_fusion_request *r, const cJSON *node, const char *expected,
+                 struct hc_error *err)
 {
     return hc_json_fail(&r->json, node, false, err, "%s: expected %s, got %s", node->string, expected,
                         hc_json_kind(node));
 }
 
 /* A member that is there and not null, of the type that `is` tells; -1: it has another type. */
-static int take(const struct request *r, const char *name, cJSON_bool (*is)(const cJSON *),
-                const char *expected, const cJSON **out, struct hc_error *err)
+int hc_fusion_take(const struct hc_fusion_request *r, const char *name, cJSON_bool (*is)(const cJSON *),
+                   const char *expected, const cJSON **out, struct hc_error *err)
 {
     const cJSON *node = hc_json_member(r->json.root, name);
     *out = NULL;
@@ -73,16 +62,18 @@ static void list_languages(const struct hc_fusion_rules *rules, char *out, size_
     }
 }
 
-static int take_language(struct request *r, struct hc_error *err)
+static int take_language(struct hc_fusion_request *r, struct hc_error *err)
 {
     const cJSON *node;
     char list[80];
-    if (take(r, "language", cJSON_IsString, "a string", &node, err) < 0)
+    if (hc_fusion_take(r, "language", cJSON_IsString, "a string", &node, err) < 0)
         return -1;
     const char *name = node ? node->valuestring : "python";
     for (size_t i = 0; i < LANGUAGES; i++)
-        if (strcmp(languages[i].name, name) == 0 && (!languages[i].command[0] || *r->rules->commands))
+        if (strcmp(languages[i].name, name) == 0 && (!languages[i].command[0] || *r->rules->commands)) {
             r->language = &languages[i];
+            r->own_file = languages[i].file;
+        }
     list_languages(r->rules, list, sizeof list);
     return r->language ? 0
                        : hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
@@ -90,10 +81,10 @@ static int take_language(struct request *r, struct hc_error *err)
 }
 
 /* A number of seconds or megabytes above 0; -1 stands for none, as null does. */
-static int take_amount(struct request *r, const char *name, double *out, struct hc_error *err)
+int hc_fusion_take_amount(struct hc_fusion_request *r, const char *name, double *out, struct hc_error *err)
 {
     const cJSON *node;
-    if (take(r, name, cJSON_IsNumber, "a number", &node, err) < 0)
+    if (hc_fusion_take(r, name, cJSON_IsNumber, "a number", &node, err) < 0)
         return -1;
     *out = node && node->valuedouble != -1 ? node->valuedouble : 0;
     if (!node || node->valuedouble == -1 || (*out > 0 && *out <= MOST_MB))
@@ -101,7 +92,7 @@ static int take_amount(struct request *r, const char *name, double *out, struct 
     return hc_json_fail(&r->json, node, false, err, "%s: expected a number above 0, or -1", name);
 }
 
-static int check_files(const struct request *r, struct hc_error *err)
+int hc_fusion_check_files(const struct hc_fusion_request *r, struct hc_error *err)
 {
     const cJSON *file;
     if (cJSON_GetArraySize(r->files) > MOST_FILES)
@@ -114,13 +105,13 @@ static int check_files(const struct request *r, struct hc_error *err)
         if (!cJSON_IsString(file) && !cJSON_IsNull(file))
             return hc_json_fail(&r->json, file, false, err, "files: expected base64, got %s",
                                 hc_json_kind(file));
-        if (r->language->file && strcmp(r->language->file, file->string) == 0)
+        if (r->own_file && strcmp(r->own_file, file->string) == 0)
             return hc_json_fail(&r->json, file, true, err, "files: '%s' is the code itself", file->string);
     }
     return 0;
 }
 
-static int check_strings(const struct request *r, const cJSON *list, struct hc_error *err)
+int hc_fusion_check_strings(const struct hc_fusion_request *r, const cJSON *list, struct hc_error *err)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
@@ -133,7 +124,7 @@ static int check_strings(const struct request *r, const cJSON *list, struct hc_e
 }
 
 /* The list is kept, and each file of it looked for, by the process that serves all clients. */
-static int check_fetch(const struct request *r, struct hc_error *err)
+static int check_fetch(const struct hc_fusion_request *r, struct hc_error *err)
 {
     const cJSON *path;
     if (cJSON_GetArraySize(r->fetch) > MOST_FETCH)
@@ -147,115 +138,172 @@ static int check_fetch(const struct request *r, struct hc_error *err)
     return 0;
 }
 
-static int read_request(struct request *r, struct hc_error *err)
+int hc_fusion_take_common(struct hc_fusion_request *r, struct hc_error *err)
+{
+    if (hc_fusion_take(r, "files", cJSON_IsObject, "an object", &r->files, err) < 0 ||
+        hc_fusion_take(r, "fetch_files", cJSON_IsArray, "a list", &r->fetch, err) < 0 ||
+        hc_fusion_take_amount(r, "memory_limit_MB", &r->memory_mb, err) < 0 ||
+        hc_fusion_check_strings(r, r->fetch, err) < 0)
+        return -1;
+    return check_fetch(r, err);
+}
+
+static int read_request(struct hc_fusion_request *r, struct hc_error *err)
 {
     if (!cJSON_IsObject(r->json.root))
         return hc_json_fail(&r->json, r->json.root, false, err, "expected an object, got %s",
                             hc_json_kind(r->json.root));
-    const cJSON *code;
-    if (take(r, "code", cJSON_IsString, "a string", &code, err) < 0)
+    if (hc_fusion_take(r, "code", cJSON_IsString, "a string", &r->code, err) < 0)
         return -1;
-    r->code = code ? code->valuestring : NULL;
     if (!r->code)
         return hc_json_fail(&r->json, r->json.root, false, err, "code: expected a string, got nothing");
-    if (take(r, "stdin", cJSON_IsString, "a string", &r->stdin_text, err) < 0 ||
-        take(r, "args", cJSON_IsArray, "a list", &r->args, err) < 0 ||
-        take(r, "files", cJSON_IsObject, "an object", &r->files, err) < 0 ||
-        take(r, "fetch_files", cJSON_IsArray, "a list", &r->fetch, err) < 0 ||
-        take_amount(r, "run_timeout", &r->timeout_s, err) < 0 ||
-        take_amount(r, "memory_limit_MB", &r->memory_mb, err) < 0)
+    if (hc_fusion_take(r, "stdin", cJSON_IsString, "a string", &r->stdin_text, err) < 0 ||
+        hc_fusion_take(r, "args", cJSON_IsArray, "a list", &r->args, err) < 0 ||
+        hc_fusion_take_amount(r, "run_timeout", &r->timeout_s, err) < 0 || hc_fusion_take_common(r, err) < 0)
         return -1;
-    if (check_strings(r, r->args, err) < 0 || check_strings(r, r->fetch, err) < 0 ||
-        take_language(r, err) < 0)
+    if (hc_fusion_check_strings(r, r->args, err) < 0 || take_language(r, err) < 0)
         return -1;
-    return check_fetch(r, err) < 0 ? -1 : check_files(r, err);
+    return hc_fusion_check_files(r, err);
 }
 
 /* ---- its spec ---- */
 
-static bool put_strings(cJSON *list, const cJSON *more)
+/* Appends a value as the request has written it: bodies are large, and most of a spec is such values. */
+void hc_fusion_put_source(struct hc_buf *out, const struct hc_json *json, const cJSON *node)
 {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, more)
-    {
-        cJSON *copy = cJSON_CreateString(item->valuestring);
-        if (!copy || !cJSON_AddItemToArray(list, copy))
-            return false;
-    }
-    return true;
+    size_t len = 0;
+    const char *text = hc_json_source(json, node, &len);
+    (void)hc_buf_add(out, text ? text : "null", text ? len : 4);
 }
 
-static bool put_string(cJSON *list, const char *text)
+void hc_fusion_put_string(struct hc_buf *out, const char *text)
 {
-    cJSON *item = cJSON_CreateString(text);
-    return item && cJSON_AddItemToArray(list, item);
+    hc_json_quote(out, text, strlen(text));
+}
+
+/* Appends the elements of a list, each behind a comma. */
+static void put_elements(struct hc_buf *out, const struct hc_json *json, const cJSON *list)
+{
+    size_t len = 0;
+    const char *text = list && list->child ? hc_json_source(json, list, &len) : NULL;
+    if (!text)
+        return;
+    (void)hc_buf_str(out, ",");
+    (void)hc_buf_add(out, text + 1, len - 2); /* without the brackets */
 }
 
 /* The program: "code", or a "command" with the code and the arguments of the request. */
-static bool put_program(cJSON *spec, const struct request *r)
+static void put_program(struct hc_buf *out, const struct hc_fusion_request *r)
 {
-    const struct language *l = r->language;
+    const struct hc_fusion_language *l = r->language;
+    (void)hc_buf_str(out, l->command[0] ? "\"command\":[" : "\"code\":");
     if (!l->command[0]) {
-        cJSON *args = r->args ? cJSON_AddArrayToObject(spec, "args") : NULL;
-        return cJSON_AddStringToObject(spec, "code", r->code) &&
-               (!r->args || (args && put_strings(args, r->args)));
+        hc_fusion_put_source(out, &r->json, r->code);
+        if (r->args) {
+            (void)hc_buf_str(out, ",\"args\":");
+            hc_fusion_put_source(out, &r->json, r->args);
+        }
+        return;
     }
-    cJSON *command = cJSON_AddArrayToObject(spec, "command");
-    for (size_t i = 0; command && l->command[i]; i++)
-        if (!put_string(command, l->command[i]))
-            return false;
-    if (!command || (!l->file && (!put_string(command, r->code) || !put_string(command, l->name))))
-        return false;
-    return put_strings(command, r->args);
+    for (size_t i = 0; l->command[i]; i++) {
+        (void)hc_buf_str(out, i ? "," : "");
+        hc_fusion_put_string(out, l->command[i]);
+    }
+    if (!l->file) {
+        (void)hc_buf_str(out, ",");
+        hc_fusion_put_source(out, &r->json, r->code);
+        (void)hc_buf_str(out, ",");
+        hc_fusion_put_string(out, l->name);
+    }
+    put_elements(out, &r->json, r->args);
+    (void)hc_buf_str(out, "]");
 }
 
-/* One file of the working directory, in `data`, base64, or in `text`. Its variable has a name that programs
- * do not have. */
-static bool put_file(cJSON *inputs, int number, const char *path, const char *data, const char *text)
+/* Begins one file of the working directory, up to its content. Its variable has a name that programs do not
+ * have. */
+static void begin_file(struct hc_buf *out, int number, const char *path, const char *member)
 {
-    char name[32];
-    (void)snprintf(name, sizeof name, "_file_%d:raw", number);
-    cJSON *entry = cJSON_AddObjectToObject(inputs, name);
-    return entry && cJSON_AddStringToObject(entry, "place", path) &&
-           cJSON_AddStringToObject(entry, text ? "text" : "data", text ? text : data);
+    (void)hc_buf_fmt(out, "%s\"_file_%d:raw\":{\"place\":", number > 1 ? "," : "", number);
+    hc_fusion_put_string(out, path);
+    (void)hc_buf_fmt(out, ",\"%s\":", member);
 }
 
-static bool put_files(cJSON *spec, const struct request *r)
+static void put_files(struct hc_buf *out, const struct hc_fusion_request *r)
 {
-    const char *own = r->language->file;
-    cJSON *inputs = r->files || own ? cJSON_AddObjectToObject(spec, "inputs") : NULL;
+    const char *own = r->own_file;
     const cJSON *file;
     int number = 0;
+    if (!own && !(r->files && r->files->child))
+        return;
+    (void)hc_buf_str(out, ",\"inputs\":{");
     cJSON_ArrayForEach(file, r->files)
     {
-        if (!inputs ||
-            !put_file(inputs, ++number, file->string, cJSON_IsString(file) ? file->valuestring : "", NULL))
-            return false;
+        begin_file(out, ++number, file->string, "data");
+        if (cJSON_IsString(file))
+            hc_fusion_put_source(out, &r->json, file);
+        else
+            hc_fusion_put_string(out, "");
+        (void)hc_buf_str(out, "}");
     }
-    return !own || (inputs && put_file(inputs, ++number, own, NULL, r->code));
+    if (own) {
+        begin_file(out, ++number, own, "text");
+        hc_fusion_put_source(out, &r->json, r->code);
+        (void)hc_buf_str(out, "}");
+    }
+    (void)hc_buf_str(out, "}");
 }
 
-static bool put_limits(cJSON *spec, const struct request *r)
+/* The members that programs and notebooks have in common. */
+void hc_fusion_put_common(struct hc_buf *out, const struct hc_fusion_request *r, const char *policy)
 {
-    char text[40];
-    cJSON *limits = cJSON_AddObjectToObject(spec, "limits");
-    if (!limits)
-        return false;
-    (void)snprintf(text, sizeof text, "%.0fms", ceil(r->timeout_s * 1000));
-    if (r->timeout_s > 0 && !cJSON_AddStringToObject(limits, "timeout", text))
-        return false;
-    (void)snprintf(text, sizeof text, "%.0fM", ceil(r->memory_mb));
-    return r->memory_mb <= 0 || cJSON_AddStringToObject(limits, "memory", text);
+    put_files(out, r);
+    (void)hc_buf_str(out, ",\"limits\":{");
+    if (r->timeout_s > 0)
+        (void)hc_buf_fmt(out, "\"timeout\":\"%.0fms\"", ceil(r->timeout_s * 1000));
+    if (r->memory_mb > 0)
+        (void)hc_buf_fmt(out, "%s\"memory\":\"%.0fM\"", r->timeout_s > 0 ? "," : "", ceil(r->memory_mb));
+    (void)hc_buf_str(out, "},\"policy\":");
+    hc_fusion_put_string(out, policy);
+    (void)hc_buf_str(out, ",\"interface\":\"http\"");
 }
 
-static bool put_spec(cJSON *spec, const struct request *r)
+static void put_spec(struct hc_buf *out, const struct hc_fusion_request *r)
 {
-    const char *policy = r->language->command[0] ? r->rules->commands : r->rules->policy;
-    return spec && put_program(spec, r) && put_files(spec, r) && put_limits(spec, r) &&
-           cJSON_AddStringToObject(spec, "policy", policy) &&
-           cJSON_AddStringToObject(spec, "interface", "http") &&
-           (!r->stdin_text || cJSON_AddStringToObject(spec, "stdin", r->stdin_text->valuestring));
+    (void)hc_buf_str(out, "{");
+    put_program(out, r);
+    hc_fusion_put_common(out, r, r->language->command[0] ? r->rules->commands : r->rules->policy);
+    if (r->stdin_text) {
+        (void)hc_buf_str(out, ",\"stdin\":");
+        hc_fusion_put_source(out, &r->json, r->stdin_text);
+    }
+    (void)hc_buf_str(out, "}");
 }
+
+/* Takes a list out of the request, unless it is empty; the caller owns it. */
+cJSON *hc_fusion_take_list(const struct hc_fusion_request *r, const cJSON *list)
+{
+    return list && list->child ? cJSON_DetachItemFromObjectCaseSensitive(r->json.root, list->string) : NULL;
+}
+
+int hc_fusion_spec(const struct hc_fusion_rules *rules, const char *text, size_t len, struct hc_buf *spec,
+                   cJSON **fetch, struct hc_error *err)
+{
+    struct hc_fusion_request r = {.rules = rules};
+    *fetch = NULL;
+    if (hc_json_parse(&r.json, "request", text, len, err) < 0)
+        return -1;
+    int rc = read_request(&r, err);
+    if (rc == 0)
+        put_spec(spec, &r);
+    if (rc == 0 && spec->failed)
+        rc = hc_fail(err, ENOMEM, "request");
+    if (rc == 0)
+        *fetch = hc_fusion_take_list(&r, r.fetch);
+    hc_json_finish(&r.json);
+    return rc;
+}
+
+/* ---- the answer ---- */
 
 static int print(cJSON *object, bool whole, struct hc_buf *out, struct hc_error *err)
 {
@@ -266,26 +314,6 @@ static int print(cJSON *object, bool whole, struct hc_buf *out, struct hc_error 
     cJSON_free(text);
     return text && !out->failed ? 0 : hc_fail(err, ENOMEM, "answer");
 }
-
-int hc_fusion_spec(const struct hc_fusion_rules *rules, const char *text, size_t len, struct hc_buf *spec,
-                   cJSON **fetch, struct hc_error *err)
-{
-    struct request r = {.rules = rules};
-    *fetch = NULL;
-    if (hc_json_parse(&r.json, "request", text, len, err) < 0)
-        return -1;
-    int rc = read_request(&r, err);
-    if (rc == 0) {
-        cJSON *object = cJSON_CreateObject();
-        rc = print(object, put_spec(object, &r), spec, err);
-    }
-    if (rc == 0 && r.fetch && r.fetch->child && !(*fetch = cJSON_Duplicate(r.fetch, true)))
-        rc = hc_fail(err, ENOMEM, "request");
-    hc_json_finish(&r.json);
-    return rc;
-}
-
-/* ---- the answer ---- */
 
 /* What a manifest says of a program's end, in SandboxFusion's words. */
 struct verdict {

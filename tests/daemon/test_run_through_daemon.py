@@ -87,6 +87,22 @@ def test_what_the_command_line_says_goes_along(daemon):
     assert "print(open(" in kept.read_text() and json.loads(kept.with_suffix(".json").read_text())["job_id"] == manifest["job_id"]
 
 
+def test_a_command_is_saved_as_json_beside_its_record(daemon, shell_tree):
+    del shell_tree
+    bounds = {} if cells.counts_memory(daemon.user) else {"limits": {"enforcement": "rlimits"}}
+    policy = {"extends": "shell", **bounds}
+    folder = cells.new_directory(daemon.user)
+    (folder / "commands.json").write_text(json.dumps(policy))
+    spec = json.dumps({"command": ["echo", "hi"], "policy": "commands", "persist_code": True, "output_dir": "saved"})
+    with daemons.Daemon(daemon.user, base=False, env={"HOTCELL_POLICIES": str(folder)}) as d:
+        result = cells.hotcell("run", "--warm", "--spec", "-", user=d.user, cwd=d.directory, stdin=None, input=spec, env={"HOTCELL_SOCKET": str(d.socket)})
+        assert (result.returncode, result.stdout) == (0, "hi\n"), result
+    saved, = (d.directory / "saved/code").glob("*.command.json")
+    record, = set((d.directory / "saved/code").iterdir()) - {saved}
+    assert json.loads(saved.read_text()) == ["echo", "hi"] and record.name == saved.name.replace(".command", ""), record
+    assert json.loads(record.read_text())["code"]["command"] is True
+
+
 def test_a_spec_and_json_and_the_default_place(daemon):
     spec = json.dumps({"code": "open('f', 'w').write('x')\nn + 1", "vars": {"n": 41}, "tree": "base", "limits": {"timeout": "9s"}})
     result = cells.hotcell("run", "--warm", "--json", "--spec", "-", user=daemon.user, cwd=daemon.directory, stdin=None, input=spec,

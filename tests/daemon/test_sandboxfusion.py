@@ -150,3 +150,107 @@ def test_many_at_once_get_their_own_verdicts(daemon):
         assert run["stdout"] == f"{number}\n", said
         assert (said["status"], run["status"]) == [("Success", "Finished"), ("Failed", "Finished"), ("Failed", "TimeLimitExceeded")][number % 3], said
     assert len(found) == 24
+
+
+# ---- notebooks ----
+
+def ask_notebook(daemon, *cells, **more):
+    body = {"cells": list(cells), "cell_timeout": 0, "total_timeout": 45, "memory_limit_MB": -1, "kernel": "python3", "files": {}, "fetch_files": [], **more}
+    answer = daemon.request("POST", "/run_jupyter", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    assert answer.status == 200, answer
+    return answer.json
+
+
+def sessions_of(daemon):
+    return daemon.get("/v1/sessions", uid=daemon.user.uid if cells.IS_ROOT else None).json["sessions"]
+
+
+def test_cells_of_a_notebook_run_in_one_state(daemon):
+    said = ask_notebook(daemon, "a = 'hello'", "a", "print(a)", "import sys; print('out'); sys.stderr.write('on stderr\\n')")
+    assert (said["status"], said["message"], said["executor_pod_name"], said["files"]) == ("Success", "", None, {}), said
+    assert said["driver"]["status"] == "Finished" and said["driver"]["return_code"] == 0 and said["driver"]["execution_time"] > 0
+    first, second, third, last = said["cells"]
+    assert first == {"stdout": "", "stderr": "", "display": [], "error": []}
+    assert second["display"][0]["text/plain"] == "'hello'" and third["stdout"] == "hello\n"
+    assert (last["stdout"], last["stderr"]) == ("out\n", "on stderr\n")
+    cells.wait_until("its session has ended", lambda: all(s["state"] == "ended" for s in sessions_of(daemon)))
+
+
+def test_a_cell_that_fails_says_why_and_the_next_ones_run(daemon):
+    said = ask_notebook(daemon, "a = 1", "import sys; sys.stderr.write('before\\n')\nassert False, 'why'", "def", "import os; os._exit(3)", "print(a)")
+    assert said["status"] == "Success", said
+    _, failed, wrong, gone, last = said["cells"]
+    assert failed["error"][0]["ename"] == "AssertionError" and failed["error"][0]["evalue"] == "why" and failed["stderr"] == "before\n", failed
+    assert failed["error"][0]["traceback"][0].startswith("Traceback") and failed["error"][0]["traceback"][-1] == "AssertionError: why"
+    assert wrong["error"][0]["ename"] == "SyntaxError" and wrong["stderr"] == "", wrong
+    assert gone["error"][0]["evalue"] and not gone["error"][0]["traceback"], gone
+    assert (last["stdout"], last["error"]) == ("1\n", [])
+
+
+@pytest.mark.parametrize("limits", [{"cell_timeout": 0.5}, {"total_timeout": 0.5}])
+def test_a_notebook_ends_at_its_limits_of_time(daemon, limits):
+    said = ask_notebook(daemon, "print(1)", "while True: pass", "print(2)", **limits)
+    assert (said["status"], said["driver"]["status"], said["driver"]["return_code"], said["cells"]) == ("Failed", "TimeLimitExceeded", None, []), said
+
+
+def test_files_of_a_notebook_go_in_and_come_back(daemon):
+    said = ask_notebook(daemon, "text = open('data/in.txt').read()", "open('out.txt', 'w').write(text * 2)", files={"data/in.txt": encoded("given")},
+                        fetch_files=["out.txt", "nothing", "../manifest.json"])
+    assert said["files"] == {"out.txt": encoded("givengiven")}, said
+
+
+def test_an_empty_notebook_has_no_cells(daemon):
+    said = ask_notebook(daemon)
+    assert (said["status"], said["cells"]) == ("Success", []), said
+
+
+def test_a_figure_is_displayed(scientific, daemons_user):
+    del scientific
+    folder = cells.new_directory(daemons_user)
+    (folder / "judge.json").write_text(json.dumps({"extends": "default", "tree": "scientific"}))
+    with daemons.Daemon(daemons_user, base=False, env={"HOTCELL_POLICIES": str(folder)}, config={"sandboxfusion": {"policy": "judge"}}) as d:
+        said = ask_notebook(d, "import matplotlib.pyplot as plt", "plt.plot([1, 2])\nplt.show()\n5")
+    image, value = said["cells"][1]["display"]
+    assert base64.b64decode(image["image/png"]).startswith(b"\x89PNG") and value["text/plain"] == "5", said
+
+
+@pytest.mark.parametrize("body, words", [
+    (b"[]", "expected an object"), (b"{}", "cells: expected a list, got nothing"), (b'{"cells": 1}', "cells: expected a list, got a number"),
+    (b'{"cells": [1]}', "cells: expected strings, got a number"), (b'{"cells": [], "cell_timeout": -2}', "above 0"), (b'{"cells": [], "files": {"../x": ""}}', "begins with a dot"),
+])
+def test_what_is_no_notebook_is_refused(daemon, body, words):
+    answer = daemon.request("POST", "/run_jupyter", body, {"Content-Type": "application/json"})
+    assert answer.status in (400, 422) and words in answer.json["detail"], answer
+
+
+def test_a_notebook_can_have_nothing_that_a_session_cannot_have(daemon):
+    for more, words in (({"memory_limit_MB": 100000}, "limits.memory"), ({"total_timeout": 100000}, "limits.timeout"), ({"kernel": "ir"}, "expected python3")):
+        said = ask_notebook(daemon, "1", **more)
+        assert said["status"] == "SandboxError" and words in said["message"] and said["driver"] is None and said["cells"] == [], said
+    said = ask_notebook(daemon, *["1"] * 1025)
+    assert said["status"] == "SandboxError" and "cells: more than 1024" in said["message"], said
+
+
+def test_a_client_that_hangs_up_ends_its_notebook(daemons_user):
+    folder = cells.new_directory(daemons_user)
+    (folder / "judge.json").write_text(json.dumps({"extends": "default", "tree": "base", "limits": {"max": {"timeout": "10m"}}}))
+    with daemons.Daemon(daemons_user, base=False, env={"HOTCELL_POLICIES": str(folder)}, config={"sandboxfusion": {"policy": "judge"}}) as d:
+        connection = d.connect(uid=d.user.uid if cells.IS_ROOT else None)
+        connection.request("POST", "/run_jupyter", json.dumps({"cells": ["while True: pass"], "total_timeout": 300}).encode(), {"Content-Type": "application/json"})
+        cells.wait_until("the cell runs", lambda: any(s["state"] == "running" for s in sessions_of(d)))
+        connection.close()
+        cells.wait_until("the session has ended", lambda: all(s["state"] == "ended" for s in sessions_of(d)))
+
+
+def test_notebooks_at_once_have_states_of_their_own(daemon):
+    found = {}
+
+    def one(number):
+        found[number] = ask_notebook(daemon, f"x = {number}", "print(x)")["cells"]
+    cells.wait_until("earlier sessions have ended", lambda: all(s["state"] == "ended" for s in sessions_of(daemon)))
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(4)]  # as many sessions as a tenant may have
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {number: found[number][1]["stdout"] for number in found} == {number: f"{number}\n" for number in range(4)}

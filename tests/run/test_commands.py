@@ -317,9 +317,16 @@ def test_a_command_that_was_kept_is_replayed_as_one():
         limits = {"limits": {"enforcement": "rlimits"}} if options else {}
         spec.write_text(json.dumps({"command": ["sh", "-c", script], "policy": "shell", "persist_code": True, "output_dir": f"out{status}", **limits}))
         assert cells.hotcell("run", "--spec", spec, cwd=spec.parent).returncode == 0
-        kept, = (spec.parent / f"out{status}" / "code").glob("*.py")
-        again = cells.hotcell("replay", "-o", "again", kept, cwd=spec.parent)
-        assert again.returncode == status and ("stdout differs" in again.stdout) == bool(status), again
+        kept, = (spec.parent / f"out{status}" / "code").glob("*.command.json")
+        assert json.loads(kept.read_text()) == ["sh", "-c", script]
+        older = kept.with_name(kept.name.replace(".command.json", ".py"))  # as it was called once
+        older.write_bytes(kept.read_bytes())
+        for file in (kept, older):
+            again = cells.hotcell("replay", "-o", "again", file, cwd=spec.parent)
+            assert again.returncode == status and ("stdout differs" in again.stdout) == bool(status), again
+    for wrong in ("spec.json", "run_x.command.jso", ".command.json"):
+        refused = cells.hotcell("replay", wrong, cwd=spec.parent)
+        assert refused.returncode == 65 and "expected a file as --persist-code makes" in refused.stderr, refused
 
 
 def test_inputs_of_a_command_are_files(user):

@@ -94,7 +94,14 @@ static void fill_timing(struct hc_launch *l)
     l->m->timing.run_us = s->go_us ? (s->end_us ? s->end_us : hc_now_us()) - s->go_us : -1;
 }
 
-static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
+/* The endings of saved programs: in Python, and of commands, which are JSON. */
+static const char *ending_of_code(const struct hc_launch *l)
+{
+    return l->run->job->is_command ? HC_SAVED_COMMAND : HC_SAVED_PROGRAM;
+}
+
+/* Writes the program as `path`, and its record beside it. */
+static int write_code(struct hc_launch *l, const char *base, const char *path, struct hc_error *err)
 {
     struct hc_dest *dest = &l->run->dest;
     char name[72];
@@ -109,8 +116,7 @@ static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
     if (hc_dest_make_dir(dest, "code", err) < 0 ||
         hc_dest_write(dest, name, record.data, record.len, err) < 0)
         return -1;
-    (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
-    if (hc_dest_write(dest, name, code.data ? code.data : "", code.len, err) < 0)
+    if (hc_dest_write(dest, path, code.data ? code.data : "", code.len, err) < 0)
         return -1;
     l->m->kept_bytes = (int64_t)(record.len + code.len);
     return 0;
@@ -118,11 +124,11 @@ static int write_code(struct hc_launch *l, char base[56], struct hc_error *err)
 
 static int persist_code(struct hc_launch *l, struct hc_error *err)
 {
-    char base[56], name[72];
+    char base[56], name[84];
     if (make_timed_name(l->m->started, "-", "_", base, sizeof base, err) < 0)
         return -1;
-    (void)snprintf(name, sizeof name, "code/run_%.55s.py", base);
-    if (write_code(l, base, err) < 0) {
+    (void)snprintf(name, sizeof name, "code/run_%.55s%s", base, ending_of_code(l));
+    if (write_code(l, base, name, err) < 0) {
         if (!hc_dest_refusal(err))
             return hc_ctx(err, "save the code");
         hc_launch_warn(l->m, HC_CODE_LOST "%.175s", err->text);

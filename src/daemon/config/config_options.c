@@ -71,7 +71,7 @@ static const struct hc_option config_rows[] = {
     {.path = "uploads.time", .kind = HC_OPT_DURATION, FIELD(uploads_ms), .min = SECOND, .max = 31 * DAY, .def = HOUR,
      .help = "How long an upload is kept after its last use: a part that came, or a job or session that named it."},
     {.path = "sandboxfusion.policy", .kind = HC_OPT_NAME, FIELD(fusion_policy), .def_name = "",
-     .help = "The policy of programs that clients of SandboxFusion send to POST /run_code (see DIALECTS). Default: the daemon does not take "
+     .help = "The policy of programs that clients of SandboxFusion send to POST /run_code and /run_jupyter (see DIALECTS). Default: the daemon does not take "
              "them. A tenant has to have this policy among its own."},
     {.path = "sandboxfusion.commands", .kind = HC_OPT_NAME, FIELD(fusion_commands), .def_name = "",
      .help = "The policy, one with commands.allow such as shell, of such requests in the languages bash and pytest. Default: these languages are not there."},

@@ -10,7 +10,7 @@
 
 /* The handlers, each named after the method and the object of its route. */
 hc_handler hc_post_job, hc_list_jobs, hc_get_job, hc_delete_job, hc_cancel_job;
-hc_handler hc_post_run_code;
+hc_handler hc_post_run_code, hc_post_run_jupyter;
 hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
 hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
 hc_handler hc_post_request, hc_interrupt_session;
@@ -59,6 +59,11 @@ int hc_stream_events(struct hc_exchange *x);
 int hc_part_begin(struct hc_exchange *x, struct hc_tenant *t, struct hc_problem *why);
 void hc_part_add(struct hc_exchange *x, const char *data, size_t len);
 void hc_part_end(struct hc_exchange *x);
+
+/* End the session of an exchange's notebook, whose client is gone; free the notebook, and end its session if
+ * that goes on (fusion_routes.c). */
+void hc_notebook_cancel(struct hc_exchange *x);
+void hc_notebook_end(struct hc_exchange *x);
 
 /* Answer with the file x->rest below the directory of results of x->id. */
 int hc_reply_file(struct hc_exchange *x);

@@ -55,6 +55,8 @@ static void hung_up(struct hc_watch *w, uint32_t events)
         return;
     if (x->task && !x->task->detached && !hc_task_ended(x->task))
         cancel_task(x->task, c->http->dispatch);
+    else if (x->notebook)
+        hc_notebook_cancel(x);
     else
         x->waiter.wake(&x->waiter);
 }
@@ -307,6 +309,7 @@ static void exchange_destroy(struct hc_exchange *x)
     if (task && hc_task_ended(task) && !task->waiters && !task->of_command)
         hc_events_finish(&task->events);
     hc_task_unref(task);
+    hc_notebook_end(x);
     drop_body(x);
     hc_part_end(x); /* the client has gone: what came of the part stays */
     drop_answer(x);

@@ -12,6 +12,7 @@ struct MHD_Daemon;
 struct MHD_Connection;
 struct MHD_Response;
 struct hc_route;
+struct hc_notebook;
 
 /* The origin of a connection, known before the client has named its tenant: a user of this host, or an
  * address. */
@@ -66,7 +67,8 @@ struct hc_exchange {
     int64_t body_held;   /* bytes of `body` that count as request memory until the handler has returned */
     int64_t answer_held; /* bytes of the answer that count as request memory until the client has them */
     struct hc_problem refused; /* why the request is refused; set before the body is complete */
-    cJSON *fetch;            /* files that a request in SandboxFusion's form wants back; owned; NULL: none */
+    cJSON *fetch; /* files that a request in SandboxFusion's form wants back; owned; NULL: none */
+    struct hc_notebook *notebook; /* notebook in SandboxFusion's form, while it runs; owned; NULL: none */
     char sandbox[HC_JOB_ID]; /* the session that a request in E2B's dialect is to, by its token; "": none */
     void *own;               /* what a handler keeps for the exchange; owned; NULL: nothing */
     void (*end_own)(struct hc_exchange *x); /* frees `own`; NULL: there is nothing to free */

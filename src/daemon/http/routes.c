@@ -10,6 +10,7 @@
 static const struct hc_route routes[] = {
     {"POST", "/v1/jobs", hc_post_job, .kind = HC_ROUTE_BODY},
     {"POST", "/run_code", hc_post_run_code, .kind = HC_ROUTE_BODY},
+    {"POST", "/run_jupyter", hc_post_run_jupyter, .kind = HC_ROUTE_BODY},
     {"GET", "/v1/jobs", hc_list_jobs, .kind = HC_ROUTE_PLAIN, .query = "state status policy since number"},
     {"GET", "/v1/jobs/{id}", hc_get_job, .kind = HC_ROUTE_PLAIN},
     {"DELETE", "/v1/jobs/{id}", hc_delete_job, .kind = HC_ROUTE_PLAIN},

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "json/json.h"
+#include "manifest/saved_code.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +30,16 @@ static int64_t size_of(const cJSON *manifest, const char *list)
 /* The bytes of the saved program and of its record, which no manifest lists. */
 static int64_t size_of_kept(const struct hc_front_session *s, const cJSON *manifest)
 {
-    static const char *const endings[] = {".py", ".json"};
-    const char *path = hc_json_text(manifest, "code_path"), *ending = strrchr(path, '.');
+    const char *path = hc_json_text(manifest, "code_path");
+    char record[80];
     int64_t sum = 0;
-    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++) {
-        char name[HC_JOB_ID + 80];
+    const char *const paths[] = {path, record};
+    if (hc_saved_code_record(path, record, sizeof record) < 0)
+        return 0;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char name[HC_JOB_ID + 96];
         struct stat st;
-        (void)snprintf(name, sizeof name, "%s/%.*s%s", s->id, (int)(ending - path), path, endings[i]);
+        (void)snprintf(name, sizeof name, "%s/%.90s", s->id, paths[i]);
         if (fstatat(s->all->dispatch->results_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             sum += st.st_size;
     }

@@ -14,7 +14,7 @@ from urllib.parse import quote_from_bytes, urlencode
 from .errors import DaemonLost, DaemonUnavailable, HotcellError, JobError, NotFound, Problem, UsageError, problem_of, unexpected
 from .listening import Event, Listener
 from .place import keep, make_ready, raw_name, write
-from .results import Result, result_from_manifest
+from .results import Result, record_of, result_from_manifest
 from .staging import Code, Large, contents, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
 from .temporary import Temporary
 from .tools import Toolbox, Tools, failure_of, tools_by_name
@@ -271,7 +271,7 @@ def files_flow(place: Place, path: str, manifest: Dict[str, Any], where: Path) -
     try:
         found = result_from_manifest(manifest, where)
         kept = manifest["code_path"]
-        names = [] if kept is None else [os.fsencode(kept), os.fsencode(kept[:-3] + ".json")]
+        names = [] if kept is None else [os.fsencode(kept), os.fsencode(record_of(kept))]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DaemonLost(f"{place.name}: the manifest is not as it should be: {error!r}") from error
     for file in (*found.figures, *found.files):

@@ -245,7 +245,7 @@ class Result:
         for file in (*self.figures, *self.files):
             place.keep(target, file, file.read())
         code = self.manifest.get("code_path")
-        for name in () if code is None or self.output_dir is None else (code, code[:-3] + ".json"):
+        for name in () if code is None or self.output_dir is None else (code, record_of(code)):
             place.write(target, os.fsencode(name), (self.output_dir / name).read_bytes(), 0o600)
         for name in () if self.output_dir is None else folders_of_changes(self.manifest):
             shutil.rmtree(target / name, ignore_errors=True)
@@ -363,6 +363,14 @@ def hold(result: Any, temporary: Optional[Temporary]) -> Any:
     for each in (result, *result.figures, *result.files) if temporary is not None else ():
         object.__setattr__(each, "_temporary", temporary)  # no member: it is not compared and not shown
     return result
+
+
+def record_of(code_path: str) -> str:
+    """The path of the record that stands beside a saved program: run_X.json beside run_X.py, and beside run_X.command.json."""
+    for ending in (".command.json", ".py"):
+        if code_path.endswith(ending):
+            return code_path[:-len(ending)] + ".json"
+    raise ValueError(f"{code_path!r} is not the path of a saved program")
 
 
 def has_results(manifest: Mapping[str, Any]) -> bool:

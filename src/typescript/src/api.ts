@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/run_jupyter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** run the cells of a notebook in SandboxFusion's form; off unless hotcelld.conf names a policy for it */
+        post: operations["postRunJupyter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs": {
         parameters: {
             query?: never;
@@ -1787,6 +1804,50 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description null stands for an absent member; members that are not here are ignored */
+        FusionNotebook: {
+            cells: string[];
+            kernel?: string | null;
+            /** @description seconds; 0: the policy's */
+            cell_timeout?: number | null;
+            /** @description seconds; 0: none */
+            total_timeout?: number | null;
+            /** @description -1: the policy's */
+            memory_limit_MB?: number | null;
+            /** @description relative paths in the working directory, and base64 */
+            files?: {
+                [key: string]: string | null;
+            } | null;
+            fetch_files?: string[] | null;
+        };
+        FusionCells: {
+            /** @enum {unknown} */
+            status: "Success" | "Failed" | "SandboxError";
+            message: string;
+            driver: null | {
+                /** @enum {unknown} */
+                status: "Finished" | "Error" | "TimeLimitExceeded";
+                execution_time: number;
+                return_code: number | null;
+                stdout: string;
+                stderr: string;
+            };
+            cells: {
+                stdout: string;
+                stderr: string;
+                /** @description objects of MIME types and contents */
+                display: Record<string, never>[];
+                error: {
+                    ename: string;
+                    evalue: string;
+                    traceback: string[];
+                }[];
+            }[];
+            executor_pod_name: null;
+            files: {
+                [key: string]: string;
+            };
+        };
         Problem: {
             type: string;
             title: string;
@@ -2353,6 +2414,139 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FusionAnswer"];
+                };
+            };
+            /** @description not well-formed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is known by these credentials */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the tenant may not use the policy */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description hotcelld.conf names no policy for such requests */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than bodies may be */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the body is no JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such request: the detail has line, column and what was expected */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many requests of one origin without a tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the head is larger than heads may be */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the daemon has failed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the daemon takes no more for the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not run for now, or the outcome is not known: send it again */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postRunJupyter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FusionNotebook"];
+            };
+        };
+        responses: {
+            /** @description the verdict */
+            200: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FusionCells"];
                 };
             };
             /** @description not well-formed */
