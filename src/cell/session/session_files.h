@@ -12,8 +12,8 @@
 #include "job/job.h"
 
 /* Serve the request {NAME: node} about files, which has one of the names write_file, read_file, list_files,
- * stat_file, remove_file, make_directory, move_file. Appends the members of its answer, each with a comma before it, to `answer`.
- * 0; 1: it was refused, and changed nothing (`err`); -1: hotcell failed. */
+ * stat_file, remove_file, make_directory, move_file. Appends the members of its answer, each with a comma
+ * before it, to `answer`. 0; 1: it was refused, and changed nothing (`err`); -1: hotcell failed. */
 int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_buf *answer,
                            struct hc_error *err);
 
