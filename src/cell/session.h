@@ -47,7 +47,10 @@ struct hc_session_given {
     /* Called when the program of an interactive run calls input(); `json` is {"prompt": ...}. NULL: no run
      * may be interactive. */
     void (*input_requested)(void *ctx, const char *json, size_t len);
-    void *ctx; /* first argument of `woken`, `printed`, `figured` and `input_requested` */
+    /* Called with events of commands beside the runs, whole lines of JSON; must not block. With `may_drop` it
+     * may return false, and has not taken them. NULL: there can be no commands. */
+    bool (*commanded)(void *ctx, const char *lines, size_t len, bool may_drop);
+    void *ctx; /* first argument of `woken`, `printed`, `figured`, `input_requested` and `commanded` */
 };
 
 /* Build the cell, up to an interpreter that waits for its first run. The caller frees `*out` with
@@ -101,6 +104,32 @@ bool hc_session_input(struct hc_session *s, const char *text);
 
 /* To be called from `woken`: kill the current run, for whose result no client waits. */
 void hc_session_abandon(struct hc_session *s);
+
+#define HC_SESSION_COMMANDS 16    /* most commands that go on beside the runs */
+#define HC_COMMAND_ID       65    /* bytes of a command's id, with the NUL */
+#define HC_COMMAND_INPUT    65536 /* most bytes of input of a command that wait in the launcher */
+
+/* Start a command beside the runs; `job` is a command, under `policy`, both borrowed. `id`: its name, copied;
+ * NULL: the session names it. The event "started" or "error" follows. HC_EXIT_DATA: it cannot be started. */
+int hc_session_start_command(struct hc_session *s, const char *id, const struct hc_job *job,
+                             const struct hc_policy *policy, struct hc_error *err);
+
+/* Give a command a piece of its standard input, all of it or nothing; `end`: it is the last. Send it the
+ * signal `number`. HC_EXIT_DATA: it does not go on, or its input has ended, or waits to be read. */
+int hc_session_command_input(struct hc_session *s, const char *id, const char *data, size_t len, bool end,
+                             struct hc_error *err);
+int hc_session_command_signal(struct hc_session *s, const char *id, int number, struct hc_error *err);
+
+/* The number of a signal that a command can be sent, by its name without SIG; 0: there is no such one. */
+int hc_command_signal_number(const char *name);
+
+/* Append the commands that go on, as JSON: [{"command", "pid", "argv", "wall"}]. */
+void hc_session_list_commands(const struct hc_session *s, struct hc_buf *out);
+
+/* Between runs: a descriptor that is readable when there is something to handle, and the function that
+ * handles it. -1: no command goes on. */
+int hc_session_beside_fd(const struct hc_session *s);
+int hc_session_beside(struct hc_session *s, struct hc_error *err);
 
 bool hc_session_alive(const struct hc_session *s);     /* can there be another run? */
 const char *hc_session_id(const struct hc_session *s); /* job ID of the session; borrowed */

@@ -91,6 +91,7 @@ static int serve_mcp(struct hc_request *q, struct hc_error *err)
         .jobs = q->jobs ? (int)q->jobs : DEFAULT_JOBS,
         .store_bytes = q->store ? q->store : DEFAULT_STORE,
         .timeout_ms = q->policy.limits.timeout_ms,
+        .commands = hc_policy_has_commands(&q->policy),
         .card = card,
         .options = (const char *const *)q->given,
         .option_count = q->given_count,

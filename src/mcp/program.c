@@ -240,6 +240,7 @@ static int make_spec(struct hc_mcp *m, const struct hc_call *call, struct hc_pro
     if (rc == 0) {
         (void)hc_buf_fmt(spec, "{\"inputs\":%s", text ? text : "");
         hc_programs_copy(call, "code", spec);
+        hc_programs_copy(call, "command", spec);
         hc_programs_copy(call, "vars", spec);
         hc_programs_copy(call, "stdin", spec);
         hc_programs_copy(call, "args", spec);
@@ -289,7 +290,7 @@ static void start_programs(struct hc_mcp *m)
         hc_buf_finish(&p->spec);
         if (rc == 0)
             continue;
-        hc_mcp_refuse(m, p->id, "run_python: %s", err.text);
+        hc_mcp_refuse(m, p->id, "%s", err.text);
         drop_program(m, p);
     }
 }
@@ -302,7 +303,7 @@ static void add_program(struct hc_mcp *m, struct hc_program *p, const struct hc_
     *p = (struct hc_program){0};
     if (hc_files_begin(m->store, false, p->run, &err) < 0 || make_spec(m, call, p, &err) < 0) {
         drop_program(m, p);
-        hc_mcp_refuse(m, call->message->id, "run_python: %s", err.text);
+        hc_mcp_refuse(m, call->message->id, "%s: %s", hc_json_text(call->message->params, "name"), err.text);
         return;
     }
     (void)snprintf(p->id, sizeof p->id, "%s", call->message->id);
@@ -335,6 +336,20 @@ void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call)
         hc_mcp_refuse(m, call->message->id,
                       "%d programs run and %d wait already, as many as may: call again when some have ended",
                       m->jobs, HC_MCP_WAITING);
+}
+
+void hc_tool_run_command(struct hc_mcp *m, const struct hc_call *call)
+{
+    const bool placed = hc_json_member(call->arguments, "files") || hc_json_member(call->arguments, "inputs");
+    if (!hc_mcp_string(call, "session"))
+        hc_tool_run_python(m, call);
+    else if (placed)
+        hc_mcp_refuse(
+            m, call->message->id,
+            "run_command: files and inputs are for a cell of its own: put files into a session with "
+            "write_file");
+    else
+        hc_tool_session_run(m, call);
 }
 
 /* ---- the end of a program ---- */

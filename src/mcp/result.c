@@ -33,7 +33,8 @@ const char hc_run_schema[] =
 #define HC_STATUS_ROW(id, name, ...)   ",\"" name "\""
 #include "manifest/status.def"
     "]},"
-    "\"exit_code\":{\"type\":\"integer\"},\"reason\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"}"
+    "\"exit_code\":{\"type\":\"integer\"},\"process\":" MAYBE_OBJECT
+    ",\"reason\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"}"
     ","
     "\"stdout\":" STREAM ",\"stderr\":" STREAM ",\"value\":" MAYBE_OBJECT ",\"error\":" MAYBE_OBJECT
     ",\"displays\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},\"rejection\":" MAYBE_OBJECT
@@ -194,6 +195,7 @@ static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t 
         hc_mcp_put(s, "state", cJSON_CreateString(state));
     hc_mcp_put(s, "status", cJSON_CreateString(hc_json_text(m, "status")));
     hc_mcp_put(s, "exit_code", cJSON_CreateNumber((double)hc_json_int(m, "exit_code", 0)));
+    hc_mcp_put(s, "process", object_or_null(hc_json_member(m, "process")));
     hc_mcp_put(s, "reason", cJSON_CreateString(hc_json_text(m, "reason")));
     hc_mcp_put(s, "partial", cJSON_CreateBool(hc_json_is_true(m, "partial")));
     hc_mcp_put(s, "stdout", stream(m, "stdout"));

@@ -75,6 +75,7 @@ struct hc_mcp {
     const struct hc_mcp_host *host;            /* who runs its programs and carries its messages; static */
     int jobs;                                  /* most programs that the host has at one time */
     int64_t timeout_ms;                        /* most time of a program, in ms */
+    bool commands;                             /* the policy lets programs of the tree be executed */
     const char *card;                          /* text for the writer of a program (cell/card.h); borrowed */
     struct hc_store *store;                    /* the files; borrowed */
     const struct hc_mcp_version *version;      /* version that the client speaks; static; NULL: not known */
@@ -198,6 +199,7 @@ void hc_mcp_uri(const char *path, struct hc_buf *out);
 
 /* ---- program.c ---- */
 void hc_tool_run_python(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_run_command(struct hc_mcp *m, const struct hc_call *call);
 /* Store the files of the arguments "files" and "inputs" for a run or a session, and add names of variables
  * with paths to `inputs`. `bytes` gets their size, for the program's or session's input_bytes. */
 int hc_programs_store_inputs(struct hc_mcp *m, const struct hc_call *call, const char *run, cJSON *inputs,
@@ -220,7 +222,7 @@ void hc_programs_copy(const struct hc_call *call, const char *name, struct hc_bu
 
 /* ---- session.c: the tools for sessions, each of which answers its call at once or later ---- */
 void hc_tool_session_open(struct hc_mcp *m, const struct hc_call *call);
-void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call);
+void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call); /* also of a command */
 void hc_tool_session_checkpoint(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_rollback(struct hc_mcp *m, const struct hc_call *call);
 void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call);

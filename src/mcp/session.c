@@ -164,6 +164,7 @@ void hc_tool_session_run(struct hc_mcp *m, const struct hc_call *call)
     hc_autobuf line = {0};
     (void)hc_buf_fmt(&line, "{\"run\":{\"limits\":{\"timeout\":\"%lldms\"}", (long long)ms);
     hc_programs_copy(call, "code", &line);
+    hc_programs_copy(call, "command", &line);
     hc_programs_copy(call, "vars", &line);
     hc_programs_copy(call, "stdin", &line);
     hc_programs_copy(call, "args", &line);

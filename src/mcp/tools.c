@@ -37,7 +37,8 @@ struct arg {
 struct tool {
     const char *name, *title, *help; /* title: for people; help: for the model */
     bool reads_only, destroys, card; /* hints for the client; `card`: append the card to the help */
-    const char *output;              /* schema of the structured part; NULL: none */
+    bool commands;      /* the tool is there only where the policy lets programs of the tree be executed */
+    const char *output; /* schema of the structured part; NULL: none */
     void (*call)(struct hc_mcp *m, const struct hc_call *call); /* answers a call */
     struct arg args[MAX_ARGS];
 };
@@ -65,6 +66,31 @@ static const struct tool tools[] = {
            "\"files/sales.csv\". They are loaded as those of 'files'.",
            "{\"type\":\"string\"}"},
           {"timeout", ARG_NUMBER, false, "Seconds that the program may take, if less than the policy allows.",
+           NULL}}},
+    {"run_command", "Run a command in a sealed cell",
+     "Run a program of the cell's tree with its arguments, such as [\"sh\", \"-c\", \"ls | wc -l\"], in a "
+     "cell of "
+     "its own or, with 'session', in an open session, where it finds and leaves the same files as the "
+     "programs "
+     "there. Give back what it printed, its exit status, and the files that it left in /output. The same "
+     "rules "
+     "and limits hold as for run_python. What it leaves running in the background ends with it.",
+     .commands = true, .output = hc_run_schema, .call = hc_tool_run_command,
+     .args =
+         {{"command", ARG_TEXTS, true, "The program and its arguments; no shell reads them.",
+           "{\"type\":\"string\"}"},
+          {"session", ARG_STRING, false, "Run it in this open session, such as \"session-1\".", NULL},
+          {"stdin", ARG_STRING, false, "Its standard input.", NULL},
+          {"env", ARG_OBJECT, false, "Environment variables of the command.", "{\"type\":\"string\"}"},
+          {"files", ARG_OBJECT, false,
+           "Files that come with the call, NAME.EXT and its text, or {\"base64\": ...}; not with 'session', "
+           "which has write_file.",
+           CONTENT},
+          {"inputs", ARG_OBJECT, false,
+           "Files that are kept here: a name, and a path such as \"run-1/table.csv\"; it is there under that "
+           "name with the path's ending. Not with 'session'.",
+           "{\"type\":\"string\"}"},
+          {"timeout", ARG_NUMBER, false, "Seconds that the command may take, if less than the policy allows.",
            NULL}}},
     {"session_open", "Open a session",
      "Open a session: a cell whose interpreter keeps variables, imports and files from one session_run to "
@@ -146,6 +172,11 @@ static const struct tool tools[] = {
 
 /* ---- the list ---- */
 
+static bool is_offered(const struct hc_mcp *m, const struct tool *t)
+{
+    return m->commands || !t->commands;
+}
+
 static cJSON *arg_schema(const struct hc_mcp *m, const struct arg *arg)
 {
     cJSON *schema = cJSON_CreateObject();
@@ -207,7 +238,8 @@ cJSON *hc_mcp_list_tools(const struct hc_mcp *m)
     cJSON *result = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(result, "tools");
     for (size_t i = 0; i < TOOLS; i++)
-        hc_mcp_add(list, describe(m, &tools[i]));
+        if (is_offered(m, &tools[i]))
+            hc_mcp_add(list, describe(m, &tools[i]));
     return result;
 }
 
@@ -284,7 +316,7 @@ void hc_mcp_call_tool(struct hc_mcp *m, const struct hc_rpc *message)
     const cJSON *arguments = hc_json_member(message->params, "arguments");
     const struct tool *t = NULL;
     for (size_t i = 0; name && i < TOOLS; i++)
-        if (strcmp(tools[i].name, name) == 0)
+        if (strcmp(tools[i].name, name) == 0 && is_offered(m, &tools[i]))
             t = &tools[i];
     if (!name)
         hc_mcp_error(m, message->id, HC_RPC_INVALID_PARAMS, "name: expected the name of a tool");

@@ -30,6 +30,7 @@
 #include "shim/session.h"
 #include "shim/source.h"
 #include "shim/start.h"
+#include "shim/starter.h"
 #include "shim/zygote.h"
 
 #include <errno.h>
@@ -217,7 +218,9 @@ int hc_guest_job(const struct hc_handover *handover, bool *told)
     install_guards(handover, space);
     hc_advice_prepare(job);
     send_empty_frame(HC_FRAME_READY);
-    if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
+    int starter;
+    if (hc_wire_await_first_go(HC_FD_CONTROL, &starter, &err) < 0 ||
+        (starter >= 0 && hc_starter_begin(starter, &err) < 0))
         hc_fail_shim(&err);
 
     if (job->session)

@@ -23,9 +23,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Sends how a child ended. The few bytes always fit into the empty socket buffer; if the launcher is gone,
- * they are not needed. false: the host has no memory for them, which the launcher learns by this process's
- * end. */
+/* Waits until the launcher has read earlier reports; false: it has gone. */
+static bool await_room(int status_fd)
+{
+    struct pollfd room = {.fd = status_fd, .events = POLLOUT | POLLRDHUP};
+    (void)ppoll(&room, 1, NULL, NULL);
+    return !(room.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+/* Sends how a child ended. A job's few bytes always fit into the empty socket buffer; in a session processes
+ * can end faster than the launcher reads of it. If the launcher is gone, they are not needed. false: the host
+ * has no memory for them, which the launcher learns by this process's end. */
 static bool report(int status_fd, const siginfo_t *end)
 {
     struct rusage used = {0};
@@ -38,7 +46,12 @@ static bool report(int status_fd, const siginfo_t *end)
         .cpu_system_us = (int64_t)used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec,
         .interpreter_peak = (int64_t)used.ru_maxrss * 1024,
     };
-    return TEMP_FAILURE_RETRY(send(status_fd, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0;
+    for (;;) {
+        if (TEMP_FAILURE_RETRY(send(status_fd, &r, sizeof r, MSG_NOSIGNAL | MSG_DONTWAIT)) >= 0)
+            return true;
+        if (errno != EAGAIN || !await_room(status_fd))
+            return false;
+    }
 }
 
 static void reap(pid_t guest, int status_fd, bool session)

@@ -22,9 +22,18 @@ void hc_events_state(struct hc_events *e, const char *state)
     (void)hc_buf_fmt(&e->lines, "{\"event\": \"state\", \"state\": \"%s\"}\n", state);
 }
 
+/* The beginning of a line, up to its own members. */
+static void put_head(struct hc_events *e, const char *event)
+{
+    (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", ", event);
+    if (e->command)
+        (void)hc_buf_fmt(&e->lines, "\"command\": \"%s\", ", e->command);
+}
+
 void hc_events_cut(struct hc_events *e, const char *name, int64_t omitted)
 {
-    (void)hc_buf_fmt(&e->lines, "{\"event\": \"cut\", \"stream\": \"%s\"", name);
+    put_head(e, "cut");
+    (void)hc_buf_fmt(&e->lines, "\"stream\": \"%s\"", name);
     if (omitted)
         (void)hc_buf_fmt(&e->lines, ", \"omitted\": %lld", (long long)omitted);
     (void)hc_buf_str(&e->lines, "}\n");
@@ -50,8 +59,8 @@ static void put_line(struct hc_events *e, enum hc_event_stream stream, const cha
     size_t before = e->lines.len;
     /* Strict readers refuse a text with a NUL, as a NUL would end the text for C. */
     bool plain = hc_utf8_valid(data, len, NULL) && !memchr(data, '\0', len);
-    (void)hc_buf_fmt(&e->lines, "{\"event\": \"%s\", \"%s\": ", stream_names[stream],
-                     plain ? "text" : "data");
+    put_head(e, stream_names[stream]);
+    (void)hc_buf_fmt(&e->lines, "\"%s\": ", plain ? "text" : "data");
     if (plain)
         hc_json_quote(&e->lines, data, len);
     else

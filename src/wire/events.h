@@ -11,12 +11,14 @@ enum hc_event_stream { HC_EVENT_STDOUT, HC_EVENT_STDERR };
 struct hc_events {
     struct hc_buf lines; /* the events, whole lines; never shortened, as readers hold offsets in it; owned */
     struct {
-        char bytes[4]; /* the beginning of a character whose rest has not come */
-        size_t len;    /* number of `bytes` */
-        bool cut;      /* output was left out, as there was more than HC_EVENTS_MAX */
-    } tails[2];        /* by enum hc_event_stream */
-    bool ended;        /* no more lines will come */
-    bool restored;     /* the lines are the last event only, made again after all lines were freed */
+        char bytes[4];   /* the beginning of a character whose rest has not come */
+        size_t len;      /* number of `bytes` */
+        bool cut;        /* output was left out, as there was more than HC_EVENTS_MAX */
+    } tails[2];          /* by enum hc_event_stream */
+    const char *command; /* id of the command of a session whose events these are, which is in each line;
+                            borrowed; NULL: of a job or a run */
+    bool ended;          /* no more lines will come */
+    bool restored;       /* the lines are the last event only, made again after all lines were freed */
 };
 
 #define HC_EVENTS_MAX ((size_t)8 << 20) /* bytes of lines with output; other lines are added in any case */

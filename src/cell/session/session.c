@@ -27,7 +27,8 @@ static int no_memory(struct hc_error *err)
 
 static bool is_ready(const struct hc_session *s)
 {
-    return s->launch.sup.go_us || s->launch.sup.exit_known;
+    const struct hc_supervisor *sup = &s->launch.sup;
+    return (sup->go_us && hc_commands_ready(s)) || sup->exit_known;
 }
 
 static int watch_all(struct hc_session *s, struct hc_error *err)
@@ -49,6 +50,8 @@ static int watch_all(struct hc_session *s, struct hc_error *err)
         return -1;
     if (sup->tools && hc_loop_watch(l, hc_toolbox_fd(sup->tools), HC_ON_TOOLS, EPOLLIN, err) < 0)
         return -1;
+    if (sup->beside && hc_loop_watch(l, sup->beside->epoll, HC_ON_BESIDE, EPOLLIN, err) < 0)
+        return -1;
     return sup->cancel_fd >= 0 ? hc_loop_watch(l, sup->cancel_fd, HC_ON_CANCEL, EPOLLIN, err) : 0;
 }
 
@@ -59,6 +62,7 @@ static int await_interpreter(struct hc_session *s, struct hc_error *err)
     if (hc_session_open_pipes(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
         return -1;
     int rc = hc_session_handle(s, is_ready, err);
+    hc_commands_given(s);
     hc_timers_finish(&s->timers);
     hc_session_close_pipes(s);
     if (rc < 0)
@@ -123,6 +127,8 @@ static int start_session(struct hc_session *s, struct hc_error *err)
     l->sup.session = true;
     l->sup.listener.permit = hc_fork_permit_ask;
     l->sup.listener.ctx = &s->fork_permit;
+    if (hc_commands_open(s, err) < 0)
+        return -1;
     return watch_all(s, err) < 0 ? -1 : await_interpreter(s, err);
 }
 
@@ -224,7 +230,9 @@ int64_t hc_session_time_left(const struct hc_session *s)
 
 static int64_t cpu_left(const struct hc_session *s)
 {
-    return s->policy.limits.session_cpu_ms - s->cpu_us / 1000;
+    int64_t user_us, system_us;
+    hc_commands_cpu(s, &user_us, &system_us);
+    return s->policy.limits.session_cpu_ms - (s->cpu_us + user_us + system_us) / 1000;
 }
 
 bool hc_session_used_up(const struct hc_session *s, enum hc_session_end *end)
@@ -263,6 +271,18 @@ static void count_run(struct hc_session *s, const struct hc_manifest *m)
     s->left_bytes += m->kept_bytes;
 }
 
+/* Between runs, what commands do and are refused is the session's. */
+static void rest(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    s->launch.m = s->m;
+    sup->policy = &s->policy;
+    sup->out = &s->m->out;
+    sup->err = &s->m->err;
+    sup->denials = &s->m->denials;
+    sup->samples = &s->m->samples;
+}
+
 int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                    struct hc_session_result *r, struct hc_error *err)
 {
@@ -276,8 +296,7 @@ int hc_session_run(struct hc_session *s, const struct hc_job *job, const struct 
     effective.session = true;
     bound_run(s, &effective.limits);
     int rc = hc_session_run_once(s, &numbered, &effective, r, err);
-    s->launch.m = s->m;
-    s->launch.sup.policy = &s->policy;
+    rest(s);
     r->m->policy = policy;
     if (rc == 0)
         count_run(s, r->m);
@@ -370,6 +389,7 @@ int hc_session_close(struct hc_session *s, enum hc_session_end end, const void *
 {
     struct hc_launch *l = &s->launch;
     kill_all(s);
+    hc_commands_close(s, "the session has ended");
     l->m = s->m;
     l->sup.session = false; /* so that all files in /output are collected */
     l->sup.end_us = hc_now_us();
@@ -397,6 +417,7 @@ void hc_session_end(struct hc_session *s)
     if (!s)
         return;
     kill_all(s);
+    hc_commands_finish(s);
     hc_session_end_input(s);
     hc_incoming_finish(&s->incoming);
     hc_timers_finish(&s->timers);

@@ -211,20 +211,21 @@ bool hc_session_knows(const struct hc_session *s, pid_t pid)
 
 /* ---- what a run has left ---- */
 
-/* Is it one of the session's processes that live? The pid of one that has ended may be another's by now. */
-static bool is_own(const struct hc_session *s, pid_t pid)
+/* Is it one of the session's processes that live, or of its commands? The pid of one that has ended may be
+ * another's by now. */
+static bool is_own(struct hc_session *s, pid_t pid)
 {
     const struct hc_process *own[HC_SESSION_PROCESSES];
     size_t count = own_processes(s, own);
     for (size_t i = 0; i < count; i++)
         if (own[i]->pid == pid)
             return !hc_process_ended(own[i]);
-    return false;
+    return hc_commands_spare(s, pid);
 }
 
 /* Open the processes of a listing that are not the session's own, SWEEP_BATCH at most. `*strange`: there was
  * one, which may have ended meanwhile, after it made another. */
-static size_t open_strangers(const struct hc_session *s, const pid_t *listed, size_t count,
+static size_t open_strangers(struct hc_session *s, const pid_t *listed, size_t count,
                              struct hc_process out[SWEEP_BATCH], bool *strange)
 {
     size_t opened = 0;
@@ -245,7 +246,7 @@ static size_t open_strangers(const struct hc_session *s, const pid_t *listed, si
 
 /* List the cell's processes, and kill those that are not the session's own. A pid that is in the list again
  * after its pidfd was opened belongs to the cell. Returns whether there was one. */
-static bool kill_listed(const struct hc_session *s)
+static bool kill_listed(struct hc_session *s)
 {
     static pid_t listed[HC_WATCH_PROCESSES];
     struct hc_process found[SWEEP_BATCH];
@@ -280,8 +281,7 @@ static void kill_cell(struct hc_session *s)
     (void)hc_session_handle(s, never, &ignored);
 }
 
-/* A process that a run has left may have continued one that waits. */
-static void stop_again(const struct hc_session *s)
+void hc_session_stop_waiting(const struct hc_session *s)
 {
     const struct hc_process *own[HC_SESSION_PROCESSES];
     size_t count = own_processes(s, own);
@@ -289,23 +289,35 @@ static void stop_again(const struct hc_session *s)
         (void)hc_process_stop(own[i]);
 }
 
-bool hc_session_kill_unknown(struct hc_session *s)
+/* Whether no unknown process was seen in SWEEP_CLEAN listings in a row, within SWEEP_MS. */
+static bool sweep(struct hc_session *s)
 {
-    const struct hc_process first = {.pid = s->launch.sup.pid, .pidfd = s->launch.sup.pidfd};
     const int64_t until_us = hc_now_us() + INT64_C(1000) * SWEEP_MS;
     int clean = 0;
     while (!s->loop.dead && clean < SWEEP_CLEAN && hc_now_us() < until_us) {
         clean = kill_listed(s) ? 0 : clean + 1;
         hc_control_drop_ends(&s->loop);
     }
+    return clean == SWEEP_CLEAN;
+}
+
+bool hc_session_kill_unknown(struct hc_session *s)
+{
+    const struct hc_process first = {.pid = s->launch.sup.pid, .pidfd = s->launch.sup.pidfd};
+    bool clean = sweep(s);
+    if (!clean && s->commands && !s->loop.dead) {
+        /* Processes of commands that end while they are looked at cannot be told from others. */
+        hc_commands_kill(s, "was killed, as its processes could not be told from those that a run had left");
+        clean = sweep(s);
+    }
     if (s->loop.dead)
         return true;
-    if (clean < SWEEP_CLEAN || hc_process_ended(&first)) {
+    if (!clean || hc_process_ended(&first)) {
         kill_cell(s);
         return false;
     }
     if (s->policy.processes == HC_PROCESSES_FORK)
-        stop_again(s);
+        hc_session_stop_waiting(s);
     return true;
 }
 
@@ -339,6 +351,7 @@ int hc_session_handle(struct hc_session *s, hc_session_reached *enough, struct h
             hc_session_wake(s);
         l->woken = false;
         pass_interrupt(s);
+        hc_commands_tend(s);
     }
     return 0;
 }

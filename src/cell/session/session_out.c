@@ -82,10 +82,26 @@ static void write_whole(struct hc_outlet *o, const char *data, size_t len)
     o->failed |= o->gone;
 }
 
+bool hc_outlet_queue(struct hc_outlet *o, const char *lines, size_t len, bool may_drop)
+{
+    struct hc_buf *b = &o->output.lines;
+    if (may_drop && b->len > HC_EVENTS_MAX)
+        return false;
+    if (o->gone)
+        return true;
+    (void)hc_buf_add(b, lines, len);
+    o->failed |= b->failed;
+    o->gone |= b->len > 2 * HC_EVENTS_MAX;
+    hc_outlet_flush(o);
+    return true;
+}
+
 void hc_outlet_line(struct hc_outlet *o, const char *text)
 {
     hc_autobuf line = {0};
     o->failed |= hc_buf_fmt(&line, "%s\n", text) < 0;
+    write_whole(o, o->output.lines.data, o->output.lines.len);
+    o->output.lines.len = 0;
     write_whole(o, line.data, line.len);
 }
 

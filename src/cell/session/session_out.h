@@ -37,6 +37,11 @@ void hc_outlet_finish(struct hc_outlet *o);
  * remain for all lines together. A client that has taken nothing then has gone. */
 void hc_outlet_line(struct hc_outlet *o, const char *text);
 
+/* Send events of commands, or an answer during a run, as whole lines, without waiting. False: the client has
+ * not taken HC_EVENTS_MAX of lines, and with `may_drop` these were not added. A client that does not take
+ * twice as much counts as gone. */
+bool hc_outlet_queue(struct hc_outlet *o, const char *lines, size_t len, bool may_drop);
+
 /* Send output of a run; output beyond HC_EVENTS_MAX that the client has not taken is dropped. */
 void hc_outlet_print(struct hc_outlet *o, int stream, const char *data, size_t len);
 

@@ -6,6 +6,7 @@
 #include "cell/launch/launch.h"
 #include "cell/seccomp/fork_permit.h"
 #include "cell/session.h"
+#include "cell/session/commands.h"
 #include "cell/session/session_incoming.h"
 #include "cell/supervise/loop.h"
 
@@ -52,6 +53,7 @@ struct hc_session {
     int runs, run_number;
     /* A run goes on; its process is to get a KeyboardInterrupt once its program runs. */
     bool in_run, interrupted;
+    struct hc_commands *commands;      /* the commands beside the runs; owned; NULL: there can be none */
     struct hc_incoming_files incoming; /* files that its client is about to put in */
     int input_fd;        /* writing end of an interactive run's standard input; owned; -1: none */
     bool died, over;     /* the run's process has ended; the session is over */
@@ -117,10 +119,14 @@ int hc_session_make_tools(struct hc_session *s, struct hc_error *err);
 void hc_session_begin_tools(struct hc_session *s, struct hc_manifest *m);
 void hc_session_end_tools(struct hc_session *s);
 
-/* Kill all processes below the cell's first process that are not the session's own, which wait then: those
- * that a command left running, or a program that misused the two forks of a copy. False: some could not be
- * caught, as each makes another before it is killed, so the whole cell was killed. (session_loop.c) */
+/* Kill all processes below the cell's first process that are neither the session's own, which wait then, nor
+ * those of commands beside the runs: those that a command of a run left running, or a program that misused
+ * the two forks of a copy. False: some could not be caught, as each makes another before it is killed, so the
+ * whole cell was killed. (session_loop.c) */
 bool hc_session_kill_unknown(struct hc_session *s);
+
+/* Stop the session's own processes, one of which a process of a run or a command may have continued. */
+void hc_session_stop_waiting(const struct hc_session *s);
 
 /* Give up a copy: it becomes the checker if the session has none and the copy is untouched; else it is
  * killed. */
@@ -147,7 +153,7 @@ bool hc_session_take_over(struct hc_session *s);
  * says how. (session_run.c) */
 int hc_session_stop_active(struct hc_session *s, struct hc_error *err);
 
-/* CPU time so far: the cell's if a cgroup counts it, else that of s->active. */
+/* CPU time so far: the cell's without that of commands beside the runs. */
 void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us);
 
 /* Whether the run, or the check of its program, is over: it was reported, or its process has ended. */

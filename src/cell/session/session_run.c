@@ -201,9 +201,9 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
     return 0;
 }
 
-void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
+/* Of all processes of the cell. */
+static void cpu_of_cell(struct hc_supervisor *sup, int64_t *user_us, int64_t *system_us)
 {
-    struct hc_supervisor *sup = &s->launch.sup;
     struct hc_cgroup_usage used;
     if (sup->cgroup->fd >= 0) {
         hc_cgroup_usage(sup->cgroup, &used);
@@ -214,6 +214,15 @@ void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
     (void)hc_loop_sample(sup);
     *user_us = sup->cpu_user_us;
     *system_us = sup->cpu_system_us;
+}
+
+void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
+{
+    int64_t beside_user_us, beside_system_us;
+    cpu_of_cell(&s->launch.sup, user_us, system_us);
+    hc_commands_cpu(s, &beside_user_us, &beside_system_us);
+    *user_us -= beside_user_us;
+    *system_us -= beside_system_us;
 }
 
 int hc_session_supervise(struct hc_session *s, struct hc_error *err)
@@ -342,8 +351,8 @@ static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t sinc
     if (sup->go_us) {
         int64_t user_us, system_us;
         hc_session_cpu(s, &user_us, &system_us);
-        m->usage.cpu_user_us = user_us - s->cpu_user_us + s->checked_user_us;
-        m->usage.cpu_system_us = system_us - s->cpu_system_us + s->checked_system_us;
+        m->usage.cpu_user_us = MAX(user_us - s->cpu_user_us, 0) + s->checked_user_us;
+        m->usage.cpu_system_us = MAX(system_us - s->cpu_system_us, 0) + s->checked_system_us;
     }
     m->timing.run_us = sup->go_us ? sup->end_us - sup->go_us : -1;
     m->timing.start_us = (sup->go_us ? sup->go_us : sup->end_us) - since_us;
@@ -425,7 +434,8 @@ static int run_program(struct hc_session *s, const struct hc_job *job, struct hc
                        struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    m->denials.shared = s->active.touched; /* threads that an earlier run left may cause denials, too */
+    /* Threads that an earlier run left may cause denials, too, and commands beside the run. */
+    m->denials.shared = s->active.touched || hc_session_beside_fd(s) >= 0;
     hc_session_listen(s, s->active.touched ? HC_TALK_AGAIN : HC_TALK_READY, HC_ASKED_COPY);
     note_death(s);
     if (!sup->exit_known && hc_session_make_copy(s, job, err) < 0)
@@ -528,6 +538,8 @@ int hc_session_run_once(struct hc_session *s, const struct hc_job *job, const st
     const int64_t since_us = hc_now_us();
     struct hc_job placed = *job; /* members borrowed */
     hc_autobuf given = {0};
+    if (s->commands)
+        hc_session_stop_waiting(s);
     hc_session_reset(s, r->m, policy);
     if (describe_run(s, job, policy, r->m, err) < 0)
         return -1;

@@ -3,44 +3,46 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "cell/session/session_client.h"
 #include "cell/session/session_files.h"
-#include "cell/session/session_out.h"
 #include "policy/options.h"
 #include "wire/events.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-
-/* The client of a session. */
-struct client {
-    const struct hc_session_talk *t; /* borrowed */
-    struct hc_session *session;      /* owned */
-    struct hc_buf in;                /* bytes that were read, but not served yet; owned */
-    size_t scanned;                  /* bytes at the beginning of `in` that hold no newline */
-    bool ended, failed;              /* the client sent end of file; hotcell failed */
-    int line;                        /* number of the last request's line, from 1 */
-    int wake;                        /* epoll over in_fd and out.fd; owned */
-    struct hc_outlet out;            /* answers and output for the client */
-};
+#include <sys/param.h>
 
 /* ---- answers ---- */
 
-/* Write one answer. Frees `answer_taken`. */
-static void write_answer(struct client *c, cJSON *answer_taken)
+/* During a run nothing may wait for the client, as the run's limits hold meanwhile. */
+static void write_line(struct hc_session_client *c, const char *text)
+{
+    hc_autobuf line = {0};
+    if (!c->in_run) {
+        hc_outlet_line(&c->out, text);
+        return;
+    }
+    c->failed |= hc_buf_fmt(&line, "%s\n", text) < 0;
+    if (!line.failed)
+        (void)hc_outlet_queue(&c->out, line.data, line.len, false);
+}
+
+void hc_client_answer(struct hc_session_client *c, cJSON *answer_taken)
 {
     char *text = answer_taken ? cJSON_PrintUnformatted(answer_taken) : NULL;
     cJSON_Delete(answer_taken);
     if (text)
-        hc_outlet_line(&c->out, text);
+        write_line(c, text);
     c->failed |= !text || c->out.failed;
     cJSON_free(text);
 }
 
-static cJSON *new_event(const char *name)
+cJSON *hc_client_event(const char *name)
 {
     cJSON *o = cJSON_CreateObject();
     (void)cJSON_AddStringToObject(o, "event", name);
@@ -48,16 +50,18 @@ static cJSON *new_event(const char *name)
 }
 
 /* `branch`: number of the branch whose run failed; 0: the request failed. */
-static void answer_error(struct client *c, const struct hc_error *err, size_t branch)
+static void answer_error(struct hc_session_client *c, const struct hc_error *err, size_t branch)
 {
-    cJSON *o = new_event("error");
+    cJSON *o = hc_client_event("error");
     if (branch)
         (void)cJSON_AddNumberToObject(o, "branch", (double)branch);
+    if (c->command[0])
+        (void)cJSON_AddStringToObject(o, "command", c->command);
     (void)cJSON_AddNumberToObject(o, "line", c->line);
     (void)cJSON_AddStringToObject(o, "message", err->text);
     if (!branch && (err->sys == ENOENT || err->sys == EEXIST))
         (void)cJSON_AddStringToObject(o, "errno", err->sys == ENOENT ? "ENOENT" : "EEXIST");
-    write_answer(c, o);
+    hc_client_answer(c, o);
 }
 
 static const char *state_text(int run, char out[64])
@@ -76,7 +80,7 @@ static int one_line(const struct hc_buf *manifest, struct hc_buf *line, struct h
     return line->failed ? hc_fail(err, ENOMEM, "manifest") : 0;
 }
 
-static void answer_result(struct client *c, const struct hc_session_result *r)
+static void answer_result(struct hc_session_client *c, const struct hc_session_result *r)
 {
     hc_autobuf text = {0};
     hc_autobuf line = {0};
@@ -89,19 +93,19 @@ static void answer_result(struct client *c, const struct hc_session_result *r)
         return;
     }
     hc_outlet_settle(&c->out);
-    cJSON *o = new_event("result");
+    cJSON *o = hc_client_event("result");
     (void)cJSON_AddNumberToObject(o, "run", r->run);
     if (hc_session_branches(c->session))
         (void)cJSON_AddNumberToObject(o, "branch", (double)hc_session_branches(c->session));
     (void)cJSON_AddStringToObject(o, "state", hc_session_state_text(r, state));
     (void)cJSON_AddRawToObject(o, "manifest", line.data);
-    write_answer(c, o);
+    hc_client_answer(c, o);
 }
 
 /* ---- requests ---- */
 
 /* Read more requests into c->in. */
-static void read_more(struct client *c)
+static void read_more(struct hc_session_client *c)
 {
     char chunk[65536];
     ssize_t n = read(c->t->in_fd, chunk, sizeof chunk);
@@ -116,7 +120,7 @@ static void read_more(struct client *c)
 
 /* The next whole line, owned by the caller; NULL: there is none yet. At end of file the rest counts as a
  * line. */
-static char *take_line(struct client *c)
+static char *take_line(struct hc_session_client *c)
 {
     char *start = c->in.data;
     char *end = start ? memchr(start + c->scanned, '\n', c->in.len - c->scanned) : NULL;
@@ -163,13 +167,31 @@ static bool take_input(struct hc_session *s, const char *line)
     return taken;
 }
 
-/* Remove the line at `at` from the waiting requests if it is an interrupt, or input for the run. Returns
- * where to look for the next line. */
-static char *take_interrupt(struct client *c, struct hc_session *s, char *at, const char *end)
+static int serve_line(struct hc_session_client *c, const char *line, struct hc_error *err);
+
+/* Whether the line is a request about commands; it is served then. */
+static bool take_command(struct hc_session_client *c, const char *line, const char *at)
+{
+    struct hc_error err;
+    if (!hc_client_is_about_commands(line))
+        return false;
+    const int before = c->line;
+    for (const char *p = c->in.data; p < at; p++)
+        c->line += *p == '\n';
+    c->line++;
+    if (serve_line(c, line, &err) == 1)
+        answer_error(c, &err, 0);
+    c->line = before;
+    return true;
+}
+
+/* Remove the line at `at` from the waiting requests if it is an interrupt, input for the run, or about
+ * commands. Returns where to look for the next line. */
+static char *take_interrupt(struct hc_session_client *c, struct hc_session *s, char *at, const char *end)
 {
     char *line = strndup(at, (size_t)(end - at));
     bool stop = line && is_request(line, "interrupt");
-    bool input = line && !stop && take_input(s, line);
+    bool input = line && !stop && (take_input(s, line) || take_command(c, line, at));
     free(line);
     if (!stop && !input)
         return at + (end + 1 - at);
@@ -186,7 +208,7 @@ static char *take_interrupt(struct client *c, struct hc_session *s, char *at, co
 /* Called when epoll has events of the client during a run: serve interrupts at once; other requests wait. */
 static bool woken(void *ctx, struct hc_session *s)
 {
-    struct client *c = ctx;
+    struct hc_session_client *c = ctx;
     struct epoll_event events[2];
     int n = epoll_wait(c->wake, events, 2, 0);
     bool readable = false;
@@ -200,8 +222,10 @@ static bool woken(void *ctx, struct hc_session *s)
     if (readable && !c->ended)
         read_more(c);
     const char *end;
+    c->in_run = true;
     for (char *at = c->in.data; at && (end = memchr(at, '\n', c->in.len - (size_t)(at - c->in.data)));)
         at = take_interrupt(c, s, at, end);
+    c->in_run = false;
     if (c->out.gone || c->failed)
         hc_session_abandon(s);
     return !c->out.gone && !c->failed;
@@ -209,46 +233,60 @@ static bool woken(void *ctx, struct hc_session *s)
 
 static void printed(void *ctx, int stream, const char *data, size_t len)
 {
-    struct client *c = ctx;
+    struct hc_session_client *c = ctx;
     hc_outlet_print(&c->out, stream, data, len);
 }
 
 static void figured(void *ctx, const struct hc_figure *f, int fd)
 {
-    struct client *c = ctx;
+    struct hc_session_client *c = ctx;
     (void)fd;
     hc_outlet_figure(&c->out, f);
 }
 
 static void input_requested(void *ctx, const char *json, size_t len)
 {
-    struct client *c = ctx;
+    struct hc_session_client *c = ctx;
     hc_outlet_request(&c->out, json, len);
 }
 
-static int serve_run(struct client *c, const struct hc_json *j, const cJSON *spec, struct hc_error *err)
+static bool commanded(void *ctx, const char *lines, size_t len, bool may_drop)
 {
-    struct hc_job job;
-    struct hc_policy policy = *c->t->policy; /* borrowed, but its limits are this copy's own */
-    struct hc_session_result r = {0};
+    struct hc_session_client *c = ctx;
+    return hc_outlet_queue(&c->out, lines, len, may_drop);
+}
+
+int hc_client_read_run(struct hc_session_client *c, const struct hc_json *j, const cJSON *spec,
+                       struct hc_job *job, struct hc_policy *policy, struct hc_error *err)
+{
     size_t len = 0;
     const char *text = hc_json_source(j, spec, &len);
+    *policy = *c->t->policy; /* borrowed, but its limits are this copy's own */
+    *job = (struct hc_job){0};
     if (!text)
         return hc_fail(err, ENOMEM, "read a request");
-    if (hc_job_parse_run(&job, "run", text, len, err) < 0)
+    if (hc_job_parse_run(job, spec->string ? spec->string : "run", text, len, err) < 0)
         return 1;
+    if (hc_job_check(job, err) < 0 ||
+        (c->t->max_text && hc_job_check_texts(job, &c->t->policy->limits, c->t->max_text, err) < 0) ||
+        (c->t->ceiling && hc_ceiling_check(c->t->ceiling, job->overrides, job->override_count, err) < 0) ||
+        hc_job_apply(job, policy, err) < 0)
+        return 1;
+    return 0;
+}
+
+static int serve_run(struct hc_session_client *c, const struct hc_json *j, const cJSON *spec,
+                     struct hc_error *err)
+{
+    struct hc_job job;
+    struct hc_policy policy;
+    struct hc_session_result r = {0};
     enum hc_session_end why;
-    int rc = hc_job_check(&job, err) < 0 ? 1 : 0;
-    if (rc == 0 && c->t->max_text)
-        rc = hc_job_check_texts(&job, &c->t->policy->limits, c->t->max_text, err) < 0 ? 1 : 0;
+    int rc = hc_client_read_run(c, j, spec, &job, &policy, err);
     if (rc == 0 && hc_session_used_up(c->session, &why)) { /* may happen between branches */
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "run: the session has used up what it may have");
         rc = 1;
     }
-    if (rc == 0 && c->t->ceiling)
-        rc = hc_ceiling_check(c->t->ceiling, job.overrides, job.override_count, err) < 0 ? 1 : 0;
-    if (rc == 0)
-        rc = hc_job_apply(&job, &policy, err) < 0 ? 1 : 0;
     if (rc == 0) {
         rc = hc_session_run(c->session, &job, &policy, &r, err);
         if (rc == 0)
@@ -267,23 +305,23 @@ static const char *text_of(const cJSON *node, struct hc_error *err)
     return cJSON_GetStringValue(node);
 }
 
-static void answer_done(struct client *c, const char *request)
+static void answer_done(struct hc_session_client *c, const char *request)
 {
-    cJSON *o = new_event("done");
+    cJSON *o = hc_client_event("done");
     char state[64];
     (void)cJSON_AddStringToObject(o, "request", request);
     (void)cJSON_AddStringToObject(o, "state", state_text(hc_session_state_of(c->session), state));
-    write_answer(c, o);
+    hc_client_answer(c, o);
 }
 
 /* Turn the result of a session function into that of a request: 1 if it was refused and nothing changed,
  * -1 if the session is over. */
-static int request_result(const struct client *c, int rc)
+static int request_result(const struct hc_session_client *c, int rc)
 {
     return rc == 0 ? 0 : hc_session_alive(c->session) ? 1 : -1;
 }
 
-static int serve_checkpoint(struct client *c, const struct hc_json *j, const cJSON *node,
+static int serve_checkpoint(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
                             struct hc_error *err)
 {
     (void)j;
@@ -294,7 +332,8 @@ static int serve_checkpoint(struct client *c, const struct hc_json *j, const cJS
     return rc;
 }
 
-static int serve_rollback(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_rollback(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                          struct hc_error *err)
 {
     (void)j;
     const char *name = text_of(node, err);
@@ -305,7 +344,8 @@ static int serve_rollback(struct client *c, const struct hc_json *j, const cJSON
 }
 
 /* Do each of the given runs in a branch of its own, all from the same state. */
-static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_branch(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                        struct hc_error *err)
 {
     if (!cJSON_IsArray(node) || !node->child || cJSON_GetArraySize(node) > HC_SESSION_BRANCHES) {
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "branch: expected a list of 1 to %d runs",
@@ -333,7 +373,8 @@ static int serve_branch(struct client *c, const struct hc_json *j, const cJSON *
     return 0;
 }
 
-static int serve_keep(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_keep(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                      struct hc_error *err)
 {
     (void)j;
     double n = cJSON_IsNumber(node) ? node->valuedouble : -1;
@@ -355,14 +396,16 @@ static bool is_true(const cJSON *node, struct hc_error *err)
     return cJSON_IsTrue(node);
 }
 
-static int serve_interrupt(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_interrupt(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                           struct hc_error *err)
 {
     (void)c, (void)j;
     return is_true(node, err) ? 0 : 1; /* no run goes on that could be interrupted */
 }
 
 /* Input is for a run that goes on (take_input). */
-static int serve_input(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_input(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                       struct hc_error *err)
 {
     (void)c, (void)j;
     if (!cJSON_IsString(node) && !cJSON_IsNull(node))
@@ -371,7 +414,8 @@ static int serve_input(struct client *c, const struct hc_json *j, const cJSON *n
     return cJSON_IsString(node) || cJSON_IsNull(node) ? 0 : 1;
 }
 
-static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_stream(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                        struct hc_error *err)
 {
     (void)j;
     if (!cJSON_IsBool(node)) {
@@ -384,7 +428,8 @@ static int serve_stream(struct client *c, const struct hc_json *j, const cJSON *
 }
 
 /* Answers with "done" and the members of the file or files. */
-static int serve_files(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_files(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                       struct hc_error *err)
 {
     (void)j;
     hc_autobuf members = {0};
@@ -404,7 +449,8 @@ static int serve_files(struct client *c, const struct hc_json *j, const cJSON *n
     return 0;
 }
 
-static int serve_close(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err)
+static int serve_close(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                       struct hc_error *err)
 {
     (void)c, (void)j;
     return is_true(node, err) ? 2 : 1;
@@ -412,7 +458,8 @@ static int serve_close(struct client *c, const struct hc_json *j, const cJSON *n
 
 static const struct {
     const char *name; /* name of the request's only member */
-    int (*serve)(struct client *c, const struct hc_json *j, const cJSON *node, struct hc_error *err);
+    int (*serve)(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                 struct hc_error *err);
     bool in_branches; /* allowed while branches are open */
 } requests[] = {
     {"run", serve_run, false},
@@ -431,14 +478,18 @@ static const struct {
     {"remove_file", serve_files, false},
     {"make_directory", serve_files, false},
     {"move_file", serve_files, false},
+    {"start", hc_client_start, true},
+    {"command_input", hc_client_command_input, true},
+    {"commands", hc_client_commands, true},
+    {"command_signal", hc_client_command_signal, true},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:
  * hotcell failed. */
-static int serve_request(struct client *c, const struct hc_json *j, struct hc_error *err)
+static int serve_request(struct hc_session_client *c, const struct hc_json *j, struct hc_error *err)
 {
     const cJSON *first = cJSON_IsObject(j->root) ? j->root->child : NULL;
-    if (!first || first->next) {
+    if (!first || (first->next && !hc_client_is_start(first))) {
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "expected an object of one member, such as {\"run\": {...}}");
         return 1;
     }
@@ -454,47 +505,70 @@ static int serve_request(struct client *c, const struct hc_json *j, struct hc_er
     return 1;
 }
 
-static int serve_line(struct client *c, const char *line, struct hc_error *err)
+static int serve_line(struct hc_session_client *c, const char *line, struct hc_error *err)
 {
     struct hc_json j;
     if (hc_json_parse(&j, "request", line, strlen(line), err) < 0)
         return 1;
+    c->command[0] = '\0';
     int rc = serve_request(c, &j, err);
     hc_json_finish(&j);
     return rc;
 }
 
-/* Wait for the client. -1: data came; else an enum hc_session_end: why the session is over. */
-static int await_input(struct client *c)
+/* Handle what commands do between runs. -1, or why the session is over. */
+static int serve_commands(struct hc_session_client *c)
 {
-    struct pollfd fds[] = {
-        {.fd = c->t->in_fd, .events = POLLIN}, {.fd = c->t->cancel_fd, .events = POLLIN}, {.fd = c->out.fd}};
+    struct hc_error err;
+    enum hc_session_end why;
+    if (hc_session_beside(c->session, &err) < 0) {
+        hc_warn("%s", err.text);
+        c->failed = true;
+        return -1;
+    }
+    if (!hc_session_alive(c->session))
+        return HC_SESSION_LOST;
+    return hc_session_used_up(c->session, &why) ? (int)why : -1;
+}
+
+/* Wait for the client, and for commands. -1: there is something to do; else an enum hc_session_end: why the
+ * session is over. While a command goes on, the session is not idle. */
+static int await_input(struct hc_session_client *c)
+{
+    struct pollfd fds[] = {{.fd = c->ended ? -1 : c->t->in_fd, .events = POLLIN},
+                           {.fd = c->t->cancel_fd, .events = POLLIN},
+                           {.fd = c->out.fd, .events = c->out.waits ? POLLOUT : 0},
+                           {.fd = hc_session_beside_fd(c->session), .events = POLLIN}};
     int64_t idle = c->t->policy->limits.session_idle_ms, left = hc_session_time_left(c->session);
-    int n = poll(fds, 3, (int)(idle < left ? idle : left));
+    const bool rests = fds[3].fd < 0 && idle < left;
+    int n = poll(fds, 4, (int)MIN(rests ? idle : left, INT_MAX));
     if (n < 0)
         return errno == EINTR ? -1 : HC_SESSION_CANCELLED;
     if (n == 0)
-        return idle < left ? HC_SESSION_IDLE : HC_SESSION_LIFE;
+        return rests ? HC_SESSION_IDLE : HC_SESSION_LIFE;
     if (fds[1].revents)
         return HC_SESSION_CANCELLED;
     c->failed |= (fds[2].revents & (POLLERR | POLLHUP)) != 0; /* the client no longer reads answers */
+    if (fds[2].revents & POLLOUT)
+        hc_outlet_flush(&c->out);
     if (fds[0].revents)
         read_more(c);
-    return -1;
+    c->failed |= c->out.failed || c->out.gone;
+    return fds[3].revents && !c->failed ? serve_commands(c) : -1;
 }
 
-static bool is_cancelled(const struct client *c)
+static bool is_cancelled(const struct hc_session_client *c)
 {
     struct pollfd cancel = {.fd = c->t->cancel_fd, .events = POLLIN};
     return poll(&cancel, 1, 0) > 0;
 }
 
 /* Serve requests until the session ends. Returns an enum hc_session_end, or -1: hotcell failed. */
-static int serve_requests(struct client *c, struct hc_error *err)
+static int serve_requests(struct hc_session_client *c, struct hc_error *err)
 {
-    cJSON *ready = new_event("ready");
+    cJSON *ready = hc_client_event("ready");
     (void)cJSON_AddStringToObject(ready, "session", hc_session_id(c->session));
-    write_answer(c, ready);
+    hc_client_answer(c, ready);
     for (int end = -1; end < 0;) {
         char *line = take_line(c);
         if (c->failed) {
@@ -530,7 +604,7 @@ static int serve_requests(struct client *c, struct hc_error *err)
 }
 
 /* Close the session and write its last answer with the manifest. Returns the exit status. */
-static int close_session(struct client *c, enum hc_session_end end, struct hc_error *err)
+static int close_session(struct hc_session_client *c, enum hc_session_end end, struct hc_error *err)
 {
     static const struct {
         const char *name;
@@ -546,17 +620,17 @@ static int close_session(struct client *c, enum hc_session_end end, struct hc_er
     if (hc_session_close(c->session, end, c->t->key, c->t->key_len, &text, err) < 0 ||
         one_line(&text, &line, err) < 0)
         return -1;
-    cJSON *o = new_event("end");
+    cJSON *o = hc_client_event("end");
     (void)cJSON_AddStringToObject(o, "reason", ends[end].name);
     (void)cJSON_AddRawToObject(o, "manifest", line.data);
-    write_answer(c, o);
+    hc_client_answer(c, o);
     if (c->failed)
         return hc_fail(err, 0, "an answer could not be written");
     return ends[end].status == HC_EXIT_OK ? hc_session_exit(c->session) : ends[end].status;
 }
 
 /* Set up epoll. A regular file cannot be watched, so all of it is read at once. */
-static int open_client(struct client *c, struct hc_error *err)
+static int open_client(struct hc_session_client *c, struct hc_error *err)
 {
     struct epoll_event ev = {.events = EPOLLIN, .data.fd = c->t->in_fd};
     c->wake = epoll_create1(EPOLL_CLOEXEC);
@@ -575,7 +649,7 @@ static int open_client(struct client *c, struct hc_error *err)
 
 int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
 {
-    struct client c = {.t = t, .in = {.max = HC_TALK_REQUEST}, .wake = -1, .out = {.fd = -1}};
+    struct hc_session_client c = {.t = t, .in = {.max = HC_TALK_REQUEST}, .wake = -1, .out = {.fd = -1}};
     int rc = open_client(&c, err);
     const struct hc_session_given given = {.job = t->job,
                                            .policy = t->policy,
@@ -593,6 +667,7 @@ int hc_session_talk(const struct hc_session_talk *t, struct hc_error *err)
                                            .printed = printed,
                                            .figured = figured,
                                            .input_requested = input_requested,
+                                           .commanded = commanded,
                                            .ctx = &c};
     if (rc == 0)
         rc = hc_session_start(&c.session, &given, err);

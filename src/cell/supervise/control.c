@@ -78,8 +78,8 @@ static void answer_ready(struct hc_loop *l, pid_t pid)
     }
     struct hc_frame_head go = {.type = HC_FRAME_GO, .flags = HC_FRAME_LAST};
     /* If the interpreter has died meanwhile, its pidfd reports that. */
-    if (send(s->control_fd, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EPIPE &&
-        errno != ECONNRESET) {
+    if (hc_packet_send(s->control_fd, &go, sizeof go, &s->starter_fd, s->beside != NULL, MSG_DONTWAIT) < 0 &&
+        errno != EPIPE && errno != ECONNRESET) {
         hc_loop_fail(s, errno, "let the interpreter begin");
         return;
     }
@@ -315,8 +315,10 @@ void hc_control_read_status(struct hc_loop *l)
         return;
     if (n < 0 && errno != EAGAIN && errno != ECONNRESET)
         hc_loop_fail(s, errno, "hear how the interpreter ended");
+    if (n == (ssize_t)sizeof report && s->beside)
+        s->beside->ended(s->beside->ctx, &report);
     /* In a session the first process reports the end of each process. */
-    if (n == (ssize_t)sizeof report && s->run_pid && report.pid != s->run_cell_pid)
+    if (n == (ssize_t)sizeof report && s->run_pid && (report.pid != s->run_cell_pid || s->exit_known))
         return;
     if (n == (ssize_t)sizeof report && !s->exit_known && is_end(&report)) {
         s->exit = report;

@@ -59,17 +59,31 @@ void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of)
         s->warned = of;
 }
 
+/* Whether the cell's memory is most of all a command's beside the run, which the run cannot give back. */
+static bool is_of_command(const struct hc_supervisor *s)
+{
+    return s->beside && s->beside->larger(s->beside->ctx);
+}
+
+/* End the run, or a command beside it that uses more. */
+static void end_by_memory(struct hc_supervisor *s)
+{
+    if (s->hidden || !s->beside || !s->beside->yield(s->beside->ctx))
+        hc_loop_end(s, HC_END_MEMORY);
+}
+
 void hc_enforce_soft_check(struct hc_loop *l)
 {
     struct hc_supervisor *s = l->s;
     if (l->dead || !hc_cgroup_soft_reached(s->cgroup, l->memory_events, mark_of(l)))
         return;
     if (l->last_mark) {
-        hc_loop_end(s, HC_END_MEMORY);
+        end_by_memory(s);
         return;
     }
     hc_enforce_soft_end(l); /* above the mark the program may clean up; the kernel kills it at the limit */
-    hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
+    if (!is_of_command(s))
+        hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
     l->last_mark = s->session;
     if (l->last_mark)
         watch_mark(l);
@@ -82,8 +96,7 @@ void hc_enforce_soft_check(struct hc_loop *l)
 #define QUICK      (INT64_C(8) << 20)
 #define SOONEST_MS 2 /* least ms between samples */
 
-/* Milliseconds to the next sample: until then the cell should not exceed limits.memory by more than SLACK. */
-static int64_t next_sample_ms(const struct hc_limits *limits, int64_t used, int64_t before)
+int64_t hc_enforce_next_ms(const struct hc_limits *limits, int64_t used, int64_t before)
 {
     int64_t ms = (limits->memory + SLACK - used) / FASTEST;
     if (used - before > QUICK)
@@ -96,10 +109,10 @@ static void watch_memory(struct hc_loop *l)
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
     int64_t before = s->memory_now, used = hc_loop_sample(s), mark = hc_memory_soft(limits);
-    l->watch_ms = next_sample_ms(limits, used, before);
+    l->watch_ms = hc_enforce_next_ms(limits, used, before);
     if (used > limits->memory || s->hidden)
-        hc_loop_end(s, HC_END_MEMORY);
-    if (!mark || used < mark || l->warned_memory)
+        end_by_memory(s);
+    if (!mark || used < mark || l->warned_memory || is_of_command(s))
         return;
     l->warned_memory = hc_inbox_has(&s->inbox, HC_FRAME_RUN);
     hc_enforce_warn(l, HC_SIGNAL_MEMORY, HC_WARNED_MEMORY);
@@ -127,6 +140,11 @@ void hc_enforce_watch(struct hc_loop *l)
         cpu_us = hc_cgroup_cpu_us(s->cgroup);
     } else {
         return;
+    }
+    if (s->beside && cpu_us >= 0) {
+        int64_t user_us, system_us;
+        s->beside->cpu(s->beside->ctx, &user_us, &system_us);
+        cpu_us -= user_us + system_us;
     }
     cpu_us = cpu_us < 0 ? cpu_us : MAX(cpu_us - s->cpu_base_us, 0);
     if (due)

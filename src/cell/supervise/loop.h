@@ -26,6 +26,7 @@ enum hc_occasion {
     HC_ON_PASS_OUT, /* pass_stdout takes more */
     HC_ON_PASS_ERR, /* pass_stderr takes more */
     HC_ON_TOOLS,    /* the toolbox has work */
+    HC_ON_BESIDE,   /* s->beside has work */
     HC_ON_WAKE      /* a session's wake_fd is readable */
 };
 

@@ -253,6 +253,9 @@ static void handle(struct hc_loop *l, const struct epoll_event *event, const str
     case HC_ON_PIDFD:
         reap_cell(l);
         break;
+    case HC_ON_BESIDE:
+        l->s->beside->work(l->s->beside->ctx);
+        break;
     case HC_ON_WAKE:
         l->woken = true;
         break;

@@ -34,6 +34,18 @@ enum hc_end {
 /* The last warning that the program got, as an exception. */
 enum hc_warning { HC_WARNED_NOT, HC_WARNED_TIME, HC_WARNED_MEMORY }; /* none; TimeoutError; MemoryError */
 
+/* What goes on in a session's cell beside its runs: the commands (cell/session/commands.h). */
+struct hc_beside {
+    void *ctx; /* first argument of the functions; borrowed */
+    int epoll; /* readable: `work` has something to do; borrowed */
+    void (*work)(void *ctx);
+    void (*ended)(void *ctx, const struct hc_exit_report *end); /* pid 1 has reported the end of a process */
+    /* The cell's memory is used up: ends a command that has more of it than the run. False: there is none. */
+    bool (*yield)(void *ctx);
+    bool (*larger)(void *ctx);                                    /* a command has more memory than the run */
+    void (*cpu)(void *ctx, int64_t *user_us, int64_t *system_us); /* CPU time of all commands so far, in us */
+};
+
 struct hc_supervisor {
     /* Given. Descriptors are borrowed. */
     const struct hc_policy *policy;     /* the effective policy, in a session that of the run; borrowed */
@@ -66,6 +78,8 @@ struct hc_supervisor {
                                 copy */
     size_t other_count;      /* used entries of `others` */
     int64_t cpu_base_us;     /* CPU time of the cell before this run, in us */
+    const struct hc_beside *beside; /* the commands beside the runs; borrowed; NULL: there can be none */
+    int starter_fd;                 /* the socket that goes to the interpreter with GO; -1: none */
 
     /* Filled. */
     enum hc_end end;             /* why the launcher ended the cell, or the run */

@@ -65,9 +65,10 @@ static size_t put_message(struct hc_exchange *x, const struct hc_buf *lines, cha
     const bool last = next == lines->len && hc_task_ended(x->task);
     char head[48] = "data: ";
     size_t at = 0, n = 0;
-    if (!x->task->of_session && last)
+    const bool numbered = !x->task->of_session || x->task->of_command;
+    if (numbered && last)
         (void)snprintf(head, sizeof head, "id: " LAST "\ndata: ");
-    else if (!x->task->of_session)
+    else if (numbered)
         (void)snprintf(head, sizeof head, "id: %zu\ndata: ", next);
     n += copy_part(head, strlen(head), &at, &s->sent, out, max);
     if (s->sent >= at)
@@ -163,7 +164,7 @@ int hc_stream_events(struct hc_exchange *x)
     x->events.sse = hc_wanted_events(x) == HC_EVENTS_SSE;
     if (x->events.sse && id && strcmp(id, LAST) == 0)
         return hc_reply_json(x, 204, &nothing); /* after a 204 a client does not connect again */
-    if (hc_task_ended(x->task))
+    if (hc_task_ended(x->task) && !x->task->of_command)
         restore_end(x->task);
     if (!x->waiter.task)
         hc_task_wait(x->task, &x->waiter); /* a task keeps its lines as long as an exchange waits for it */

@@ -15,6 +15,8 @@ hc_handler hc_get_events, hc_get_file, hc_answer_job_tool;
 hc_handler hc_post_session, hc_list_sessions, hc_get_session, hc_delete_session;
 hc_handler hc_post_request, hc_interrupt_session;
 hc_handler hc_post_session_input, hc_get_session_file, hc_answer_session_tool;
+hc_handler hc_post_command, hc_list_commands, hc_get_command, hc_delete_command;
+hc_handler hc_get_command_events, hc_post_command_input, hc_post_command_signal;
 hc_handler hc_list_volumes, hc_delete_volume;
 hc_handler hc_post_upload, hc_list_uploads, hc_get_upload, hc_delete_upload, hc_finish_upload, hc_post_part;
 hc_handler hc_list_policies, hc_get_policy, hc_get_card;

@@ -304,7 +304,7 @@ static void exchange_destroy(struct hc_exchange *x)
         x->end_reading(x);
     if (task && !task->detached && !hc_task_ended(task) && !task->waiters)
         cancel_task(task, x->dispatch); /* no client is left to get the result */
-    if (task && hc_task_ended(task) && !task->waiters)
+    if (task && hc_task_ended(task) && !task->waiters && !task->of_command)
         hc_events_finish(&task->events);
     hc_task_unref(task);
     drop_body(x);

@@ -57,6 +57,7 @@ struct hc_exchange {
     char admin[HC_TENANT_NAME];       /* the administrator's name, on routes for them: "root", "uid-1000", a
                                          tenant's name */
     char id[HC_JOB_ID];               /* what stands for {id} in the path; "": none */
+    char command[24];                 /* what stands for {command} in the path; "": none, or too long */
     char *rest;                       /* what stands for {rest} in the path; owned; NULL: none */
     bool is_head;                     /* the method is HEAD */
     struct hc_buf body;               /* body of the request, as far as it has come; owned */

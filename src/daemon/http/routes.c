@@ -46,6 +46,13 @@ static const struct hc_route routes[] = {
      .silent = true},
     {"POST", "/v1/sessions/{id}/interrupt", hc_interrupt_session, .kind = HC_ROUTE_PLAIN},
     {"POST", "/v1/sessions/{id}/input", hc_post_session_input, .kind = HC_ROUTE_BODY},
+    {"POST", "/v1/sessions/{id}/commands", hc_post_command, .kind = HC_ROUTE_BODY},
+    {"GET", "/v1/sessions/{id}/commands", hc_list_commands, .kind = HC_ROUTE_PLAIN},
+    {"GET", "/v1/sessions/{id}/commands/{command}", hc_get_command, .kind = HC_ROUTE_PLAIN},
+    {"DELETE", "/v1/sessions/{id}/commands/{command}", hc_delete_command, .kind = HC_ROUTE_PLAIN},
+    {"GET", "/v1/sessions/{id}/commands/{command}/events", hc_get_command_events, .kind = HC_ROUTE_PLAIN},
+    {"POST", "/v1/sessions/{id}/commands/{command}/input", hc_post_command_input, .kind = HC_ROUTE_BODY},
+    {"POST", "/v1/sessions/{id}/commands/{command}/signal", hc_post_command_signal, .kind = HC_ROUTE_BODY},
     {"POST", "/v1/sessions/{id}/tools/{rest}", hc_answer_session_tool, .kind = HC_ROUTE_BODY},
     {"GET", "/v1/sessions/{id}/files/{rest}", hc_get_session_file, .kind = HC_ROUTE_PLAIN},
     {"POST", "/v1/uploads", hc_post_upload, .kind = HC_ROUTE_PLAIN},
@@ -84,6 +91,8 @@ static int take_names(struct hc_exchange *x, const struct hc_path_parts *parts)
         memcpy(x->id, parts->id, parts->id_len);
     if (parts->id && !hc_is_id(x->id, sizeof x->id - 1))
         x->id[0] = '\0'; /* no job has so long an id */
+    if (parts->command && parts->command_len < sizeof x->command)
+        memcpy(x->command, parts->command, parts->command_len);
     if (parts->rest && !(x->rest = strdup(parts->rest)))
         return -1;
     return 0;

@@ -84,6 +84,7 @@ static int read_policy(struct hc_mcp_peer *p, const char *name, struct hc_proble
     hc_policy_lower(&policy, &p->tenant->quota.max);
     (void)snprintf(p->policy, sizeof p->policy, "%s", name);
     p->m.timeout_ms = policy.limits.timeout_ms;
+    p->m.commands = hc_policy_has_commands(&policy);
     FILE *out = open_memstream(&p->card, &len);
     int rc = out ? hc_card_print(&policy, false, out, &err) : hc_fail(&err, 0, "out of memory");
     if (out && fclose(out) != 0 && rc == 0)

@@ -35,6 +35,7 @@ struct hc_task {
     bool promised;                /* the ledger has the job from its acceptance on */
     bool listed;                  /* the task is in the table */
     int64_t allowed_under;        /* hc_dispatch.configuration at the last check of its limits */
+    bool of_command; /* the task stands for a command of a session, whose events are kept and have IDs */
     bool of_session; /* the task is a request to a session (sessions.h), and has the session's ID */
     struct hc_front_session *session; /* the session that it began, which ends if no client waits; borrowed */
     int body_fd;     /* the request, a sealed memfd, until the job has run; owned; -1: not here */

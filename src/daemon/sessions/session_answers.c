@@ -1,4 +1,5 @@
 /* Handling the messages of a session's process, line by line. */
+#include "daemon/sessions/commands.h"
 #include "daemon/sessions/session_parts.h"
 
 #include "base/clock.h"
@@ -194,6 +195,11 @@ static void take_line(struct hc_front_session *s, const char *line, size_t len)
 {
     cJSON *json = cJSON_ParseWithLength(line, len);
     const char *event = hc_json_text(json, "event");
+    if (hc_json_member(json, "command")) {
+        hc_front_commands_take(s, json, line, len);
+        cJSON_Delete(json);
+        return;
+    }
     if (s->task && s->streams && is_told(json, event))
         tell(s, event, line, len);
     if (strcmp(event, "ready") == 0)

@@ -8,6 +8,15 @@
 void hc_front_session_answer(struct hc_front_session *s, const char *text, size_t len,
                              const struct hc_problem *problem);
 
+/* Send one line to the session's process, to which a newline is added. */
+void hc_front_session_send(struct hc_front_session *s, const char *line, size_t len);
+
+/* Make a task of the session, in no table. The caller and `*place` each hold a reference. Answer a task with
+ * `text`, one line of JSON, or with `problem`, and drop its reference. */
+struct hc_task *hc_front_session_task(struct hc_front_session *s, struct hc_task **place);
+void hc_front_task_answer(struct hc_task *task, const char *text, size_t len,
+                          const struct hc_problem *problem);
+
 /* Charge the session's tenant for its memory since the last call. */
 void hc_front_session_meter(struct hc_front_session *s);
 

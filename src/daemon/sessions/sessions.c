@@ -1,3 +1,4 @@
+#include "daemon/sessions/commands.h"
 #include "daemon/sessions/session_parts.h"
 
 #include "base/clock.h"
@@ -82,6 +83,7 @@ void hc_front_session_forget(struct hc_front_session *s)
     if (s->next)
         s->next->previous = s->previous;
     all->ended--;
+    hc_front_commands_forget(s);
     free(s->last);
     free(s->labels);
     free(s);
@@ -100,8 +102,7 @@ static void forget_one(struct hc_front_sessions *all)
 
 /* ---- requests and their answers ---- */
 
-/* Makes a task for a request to the session, in no table. The caller and `*place` each hold a reference. */
-static struct hc_task *make_task(struct hc_front_session *s, struct hc_task **place)
+struct hc_task *hc_front_session_task(struct hc_front_session *s, struct hc_task **place)
 {
     struct hc_task *task = hc_task_create(NULL, s->all->dispatch, s->tenant, s->id);
     if (!task)
@@ -114,8 +115,8 @@ static struct hc_task *make_task(struct hc_front_session *s, struct hc_task **pl
     return task;
 }
 
-/* Answers the task with `text`, one line of JSON, or with `problem`, and drops its reference. */
-static void answer_task(struct hc_task *task, const char *text, size_t len, const struct hc_problem *problem)
+void hc_front_task_answer(struct hc_task *task, const char *text, size_t len,
+                          const struct hc_problem *problem)
 {
     task->manifest = problem ? NULL : malloc(len + 1);
     if (task->manifest) {
@@ -146,7 +147,7 @@ void hc_front_session_answer(struct hc_front_session *s, const char *text, size_
         s->state = HC_FRONT_SESSION_IDLE;
     s->used = hc_wall_ms();
     if (task)
-        answer_task(task, text, len, problem);
+        hc_front_task_answer(task, text, len, problem);
 }
 
 static void send_waiting(struct hc_front_session *s)
@@ -175,7 +176,7 @@ static void send_waiting(struct hc_front_session *s)
         hc_warn("session %s: %s", s->id, err.text);
 }
 
-static void send_line(struct hc_front_session *s, const char *line, size_t len)
+void hc_front_session_send(struct hc_front_session *s, const char *line, size_t len)
 {
     (void)hc_buf_add(&s->out, line, len);
     (void)hc_buf_str(&s->out, "\n");
@@ -236,7 +237,7 @@ static void answer_end(struct hc_front_session *s)
     if (!task)
         return;
     hc_front_session_print(s, s->last, &out);
-    answer_task(task, out.data ? out.data : "", out.len, NULL);
+    hc_front_task_answer(task, out.data ? out.data : "", out.len, NULL);
 }
 
 /* Drops a long manifest, or the ended sessions of one tenant could fill the front's memory. */
@@ -302,6 +303,7 @@ static void end_session(struct hc_front_session *s, const struct hc_problem *why
     all->ended++;
     all->dispatch->counters.sessions_ended++;
     set_gone(s);
+    hc_front_commands_end(s);
     hc_front_session_meter(s);
     if (began)
         store_session(s);
@@ -408,7 +410,7 @@ static struct hc_front_session *make_session(struct hc_front_sessions *all, stru
     s->metered = hc_mono_ms();
     s->body_fd = hc_sealed_memfd("hotcell-request", body->data, body->len, err);
     s->body_len = body->len;
-    if (s->body_fd >= 0 && hc_task_make_id(s->id) == 0 && make_task(s, &s->task))
+    if (s->body_fd >= 0 && hc_task_make_id(s->id) == 0 && hc_front_session_task(s, &s->task))
         return s;
     hc_close_fd(&s->body_fd);
     free(s);
@@ -534,7 +536,7 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
         s->all->dispatch->counters.refused++;
         return NULL;
     }
-    struct hc_task *task = make_task(s, &s->task);
+    struct hc_task *task = hc_front_session_task(s, &s->task);
     if (!task) {
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
         return NULL;
@@ -545,10 +547,10 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
     s->used = hc_wall_ms();
     memset(s->left_out, 0, sizeof s->left_out);
     if (stream != s->streams)
-        send_line(s, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
+        hc_front_session_send(s, stream ? "{\"stream\": true}" : "{\"stream\": false}", stream ? 16 : 17);
     s->streams = stream;
     s->interrupt_waits = false; /* an interrupt in `out` is for an earlier request */
-    send_line(s, request->data, request->len);
+    hc_front_session_send(s, request->data, request->len);
     return task;
 }
 
@@ -558,7 +560,7 @@ void hc_front_session_interrupt(struct hc_front_session *s)
     if (s->state != HC_FRONT_SESSION_BUSY || s->interrupt_waits)
         return; /* one interrupt is enough until the process has read it */
     s->interrupt_waits = true;
-    send_line(s, line, sizeof line - 1);
+    hc_front_session_send(s, line, sizeof line - 1);
 }
 
 #define MOST_INPUT ((size_t)1 << 20) /* bytes of requests that the process has not taken */
@@ -573,7 +575,7 @@ int hc_front_session_input(struct hc_front_session *s, const struct hc_buf *line
     else if (s->out.len + line->len > MOST_INPUT)
         hc_problem_set(why, HC_PROBLEM_IN_USE, "the run has not read its earlier input");
     else {
-        send_line(s, line->data, line->len);
+        hc_front_session_send(s, line->data, line->len);
         return 0;
     }
     return -1;
@@ -588,7 +590,7 @@ static void close_session(struct hc_front_session *s, const char *who)
         return;
     s->closing = true;
     s->ended_by = who;
-    send_line(s, line, sizeof line - 1);
+    hc_front_session_send(s, line, sizeof line - 1);
 }
 
 void hc_front_session_cancel(struct hc_front_session *s, const char *who, const char *why)
@@ -628,7 +630,7 @@ struct hc_task *hc_front_session_end(struct hc_front_session *s)
 {
     if (s->end)
         hc_task_ref(s->end);
-    else if (!make_task(s, &s->end))
+    else if (!hc_front_session_task(s, &s->end))
         return NULL;
     struct hc_task *task = s->end;
     if (s->state == HC_FRONT_SESSION_IDLE)

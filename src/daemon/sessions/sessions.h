@@ -43,15 +43,17 @@ struct hc_front_session {
     bool has_tools;   /* the session's client answers calls of tools */
     struct hc_buf in; /* bytes of a line from the process that is not whole yet; owned */
     size_t scanned;   /* bytes at the beginning of `in` that hold no newline */
-    struct hc_buf out;               /* lines for the process that it has not taken yet; owned */
-    size_t sent;                     /* bytes of `out` that the process has taken */
-    bool interrupt_waits;            /* `out` has a request to interrupt the run */
-    int64_t held;                    /* bytes of the body and of `out` that count as request memory */
-    struct hc_task *task;            /* the request that is being answered; a reference; NULL: none */
-    struct hc_task *end;             /* the request to end the session; a reference; NULL: none */
-    struct hc_buf list;              /* the results of branches so far, separated by commas; owned */
-    int64_t memory;                  /* bytes that its cell may use; counted in tenant->running_memory */
-    int64_t created, used, finished; /* start, last request, end (ms since 1970); 0: not yet */
+    struct hc_buf out;                 /* lines for the process that it has not taken yet; owned */
+    size_t sent;                       /* bytes of `out` that the process has taken */
+    bool interrupt_waits;              /* `out` has a request to interrupt the run */
+    int64_t held;                      /* bytes of the body and of `out` that count as request memory */
+    struct hc_task *task;              /* the request that is being answered; a reference; NULL: none */
+    struct hc_task *end;               /* the request to end the session; a reference; NULL: none */
+    struct hc_front_command *commands; /* commands beside its runs, the oldest first; owned (commands.h) */
+    int64_t command_numbers;           /* number of commands so far, which names them */
+    struct hc_buf list;                /* the results of branches so far, separated by commas; owned */
+    int64_t memory;                    /* bytes that its cell may use; counted in tenant->running_memory */
+    int64_t created, used, finished;   /* start, last request, end (ms since 1970); 0: not yet */
     int64_t metered;        /* time up to which the tenant was charged for memory (CLOCK_MONOTONIC, ms) */
     int64_t runs, branches; /* number of runs so far; number of open branches */
     int64_t cpu_us, kib_s;  /* what its runs have used so far, as in struct hc_usage */

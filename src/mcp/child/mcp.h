@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct hc_mcp_config {
     int jobs;               /* most programs that run at one time */
     int64_t store_bytes;    /* most bytes of results that are kept */
     int64_t timeout_ms;     /* limits.timeout of the policy, in ms: the most that a program gets */
+    bool commands;          /* the policy lets programs of the tree be executed */
     const char *card;       /* text for the writer of a program (cell/card.h); all pointers are borrowed */
     const char *const *options; /* arguments for each `hotcell run` and `hotcell session` */
     size_t option_count;        /* number of `options` */

@@ -236,6 +236,7 @@ int hc_mcp_serve(const struct hc_mcp_config *config, struct hc_error *err)
     s = (struct hc_stdio){.m = {.host = &host,
                                 .jobs = config->jobs,
                                 .timeout_ms = config->timeout_ms,
+                                .commands = config->commands,
                                 .card = config->card,
                                 .store = &s.directory.store},
                           .config = config,

@@ -126,16 +126,32 @@ static int run(char *const argv[], const char *workdir, struct hc_outcome *out)
     return WIFSIGNALED(status) ? HC_COMMAND_SIGNALED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Reads the arguments, whose texts are those of `json`; the caller frees both. NULL: there are none. */
+static char **read_arguments(struct hc_json *json, const char *arguments)
+{
+    struct hc_error err;
+    if (hc_json_parse(json, "command", arguments, strlen(arguments), &err) < 0) {
+        (void)dprintf(STDERR_FILENO, "hotcell: %s\n", err.text);
+        *json = (struct hc_json){0};
+        return NULL;
+    }
+    return vector_of(json->root);
+}
+
+_Noreturn void hc_command_become(const char *arguments, const char *workdir)
+{
+    struct hc_json json;
+    char **argv = read_arguments(&json, arguments);
+    if (argv && argv[0])
+        execute(argv, workdir);
+    _exit(NOT_EXECUTABLE);
+}
+
 void hc_command_run(const char *arguments, const char *workdir, struct hc_outcome *out)
 {
     struct hc_json json;
-    struct hc_error err;
     *out = (struct hc_outcome){.status = NOT_EXECUTABLE};
-    if (hc_json_parse(&json, "command", arguments, strlen(arguments), &err) < 0) {
-        (void)dprintf(STDERR_FILENO, "hotcell: %s\n", err.text);
-        return;
-    }
-    char **argv = vector_of(json.root);
+    char **argv = read_arguments(&json, arguments);
     if (argv && argv[0])
         out->status = run(argv, workdir, out);
     free(argv);

@@ -13,4 +13,8 @@
  * have got. */
 void hc_command_run(const char *arguments, const char *workdir, struct hc_outcome *out);
 
+/* Makes this process, a child, the command: it leads a process group of its own, and has no descriptors but
+ * the standard ones. If that fails it says so on standard error, and exits with a shell's status. */
+_Noreturn void hc_command_become(const char *arguments, const char *workdir);
+
 #endif

@@ -102,13 +102,23 @@ static int await(int fd, enum hc_frame_type type, int passed[HC_JOB_FDS], struct
     }
 }
 
-int hc_wire_await_go(int fd, struct hc_error *err)
+int hc_wire_await_first_go(int fd, int *starter, struct hc_error *err)
 {
     int passed[HC_JOB_FDS];
+    *starter = -1;
     if (await(fd, HC_FRAME_GO, passed, err) < 0)
         return -1;
+    *starter = hc_take(&passed[0]);
     close_all(passed);
     return 0;
+}
+
+int hc_wire_await_go(int fd, struct hc_error *err)
+{
+    int starter;
+    int rc = hc_wire_await_first_go(fd, &starter, err);
+    hc_close_fd(&starter);
+    return rc;
 }
 
 void hc_wire_await_end(int fd)

@@ -22,8 +22,10 @@ bool hc_wire_await_prepare(int fd);
  * caller; -1: none came. */
 int hc_wire_await_job(int fd, int *input, struct hc_error *err);
 
-/* Blocks until the launcher sends HC_FRAME_GO. */
+/* Blocks until the launcher sends HC_FRAME_GO. hc_wire_await_first_go: *starter gets the socket of the
+ * starter (shim/starter.h) that came with it, owned by the caller; -1: none came. */
 int hc_wire_await_go(int fd, struct hc_error *err);
+int hc_wire_await_first_go(int fd, int *starter, struct hc_error *err);
 
 /* Blocks until the launcher has closed its end. */
 void hc_wire_await_end(int fd);

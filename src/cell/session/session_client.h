@@ -1,0 +1,45 @@
+/* session_client.h - private to session_talk.c and command_talk.c: the client of a session, and its requests
+ * about commands. */
+#ifndef HC_CELL_SESSION_SESSION_CLIENT_H
+#define HC_CELL_SESSION_SESSION_CLIENT_H
+
+#include "cell/session/session_out.h"
+#include "cell/session_talk.h"
+#include "json/json.h"
+
+/* The client of a session. */
+struct hc_session_client {
+    const struct hc_session_talk *t; /* borrowed */
+    struct hc_session *session;      /* owned */
+    struct hc_buf in;                /* bytes that were read, but not served yet; owned */
+    size_t scanned;                  /* bytes at the beginning of `in` that hold no newline */
+    bool ended, failed;              /* the client sent end of file; hotcell failed */
+    int line;                        /* number of the last request's line, from 1 */
+    int wake;                        /* epoll over in_fd and out.fd; owned */
+    struct hc_outlet out;            /* answers and output for the client */
+    bool in_run;                     /* a request is served while a run goes on */
+    char command[HC_COMMAND_ID];     /* the command that the request is about; "": none */
+};
+
+/* An answer, {"event": NAME}; and write one, which is freed. */
+cJSON *hc_client_event(const char *name);
+void hc_client_answer(struct hc_session_client *c, cJSON *answer_taken);
+
+/* Read the spec of a run or a command: `job`, which the caller finishes in any case, and the policy with its
+ * limits, whose other members are borrowed. 1: it was refused; -1: hotcell failed. */
+int hc_client_read_run(struct hc_session_client *c, const struct hc_json *j, const cJSON *spec,
+                       struct hc_job *job, struct hc_policy *policy, struct hc_error *err);
+
+/* ---- command_talk.c: requests, which return what those of session_talk.c return ---- */
+bool hc_client_is_start(const cJSON *first); /* the members of a request are those of a start */
+bool hc_client_is_about_commands(const char *line);
+int hc_client_start(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                    struct hc_error *err);
+int hc_client_command_input(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                            struct hc_error *err);
+int hc_client_command_signal(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                             struct hc_error *err);
+int hc_client_commands(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                       struct hc_error *err);
+
+#endif
