@@ -46,6 +46,14 @@ static const struct hc_route routes[] = {
     {"POST", "/filesystem.Filesystem/ListDir", hc_e2b_list_dir, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
     {"POST", "/filesystem.Filesystem/WatchDir", hc_e2b_watch_dir, .kind = HC_ROUTE_BODY, .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
     {"POST", "/filesystem.Filesystem/CreateWatcher", hc_e2b_missing, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/Start", hc_e2b_start_process, .kind = HC_ROUTE_BODY, .ask = "start", .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
+    {"POST", "/process.Process/Connect", hc_e2b_connect_process, .kind = HC_ROUTE_BODY, .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
+    {"POST", "/process.Process/List", hc_e2b_list_processes, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/SendInput", hc_e2b_process_call, .kind = HC_ROUTE_BODY, .ask = "command_input", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/CloseStdin", hc_e2b_process_call, .kind = HC_ROUTE_BODY, .ask = "command_input", .undo = true, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/SendSignal", hc_e2b_process_call, .kind = HC_ROUTE_BODY, .ask = "command_signal", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/Update", hc_e2b_missing, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/StreamInput", hc_e2b_missing, .kind = HC_ROUTE_BODY, .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
     {"GET", "/files", hc_e2b_get_file, .kind = HC_ROUTE_PLAIN, .query = "path username signature signature_expiration", .dialect = HC_DIALECT_SANDBOX},
     {"POST", "/files", hc_e2b_post_files, .kind = HC_ROUTE_BODY, .query = "path username signature signature_expiration", .type = "*", .dialect = HC_DIALECT_SANDBOX},
 };
@@ -308,6 +316,9 @@ int hc_e2b_pause(struct hc_exchange *x, struct hc_tenant *t)
         return not_found(x);
     if (s->paused)
         return hc_reply_fail(x, HC_PROBLEM_IN_USE, "the sandbox is paused already");
+    if (hc_e2b_runs_commands(s))
+        return hc_reply_fail(x, HC_PROBLEM_REQUEST,
+                             "commands go on in the sandbox: it can be paused when they have ended");
     if (hc_e2b_waits(x, s))
         return MHD_YES;
     s->paused = true;
