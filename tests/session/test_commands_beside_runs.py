@@ -20,7 +20,7 @@ def bound_of_waiting():
     def fail(number, frame):
         raise TimeoutError("no event came")
     before = signal.signal(signal.SIGALRM, fail)
-    signal.alarm(15)
+    signal.alarm(int(60 * cells.SLOWNESS))
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
@@ -250,6 +250,10 @@ def test_the_sessions_cpu_time_is_used_up_by_commands(user):
         session.start("sh", "-c", BUSY)
         end = session.answer()
         assert (end["event"], end["reason"]) == ("end", "cpu"), end
+    with Session("--session-cpu=1s", user=user) as session:  # and by what they put into the background
+        session.start("sh", "-c", f"(sh -c '{BUSY}' &); cat")
+        end = session.answer()
+        assert (end["event"], end["reason"]) == ("end", "cpu"), end
 
 
 def test_the_sessions_life_ends_its_commands_and_a_command_keeps_it_from_being_idle(user):
@@ -339,7 +343,7 @@ def test_processes_that_end_while_they_are_looked_at_end_no_session(user):
 
 def test_what_a_command_leaves_behind_is_killed_and_other_commands_are_not(session):
     kept = session.start("sh", "-c", "sleep 999 & cat; wait")
-    left = session.start("sh", "-c", "setsid sleep 998 & echo $!; exit 0")
+    left = session.start("sh", "-c", "sleep 998 & echo $!; exit 0")
     end, pid, _ = session.wait(left)
     assert end["status"] == "ok", end
     assert session.execute("sh", "-c", f"kill -0 {pid.strip()} || echo gone").stdout == "gone\n"

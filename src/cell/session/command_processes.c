@@ -19,6 +19,7 @@
 #include <sys/param.h>
 
 #define MAX_DEPTH   256     /* most processes between one of a command and its first */
+#define REST_MS     100     /* most ms between samples while no run goes on */
 #define KILL_ROUNDS 16      /* listings until no process of a command is left below its first */
 #define REPORT_US   5000000 /* us that pid 1 has to report the end of a process */
 
@@ -293,7 +294,7 @@ static int64_t watch_memory(struct hc_session *s)
     struct hc_supervisor *sup = &s->launch.sup;
     const struct hc_limits *limits = &s->policy.limits;
     if (sup->cgroup->fd >= 0 || s->loop.dead)
-        return HC_WATCH_MS * 5;
+        return REST_MS;
     const int64_t before = s->commands->memory, used = hc_loop_sample(sup);
     s->commands->memory = used;
     if (sup->hidden)
@@ -301,7 +302,20 @@ static int64_t watch_memory(struct hc_session *s)
     else if (used > limits->memory)
         (void)hc_commands_yield(s);
     sup->hidden = false;
-    return hc_enforce_next_ms(limits, used, before);
+    return hc_enforce_next_ms(limits, used, before, REST_MS);
+}
+
+/* Between runs only commands use CPU time, and what they have left behind, which counts for the session, too.
+ */
+static void count_rest(struct hc_session *s, int64_t of_commands_us)
+{
+    const struct hc_supervisor *sup = &s->launch.sup;
+    int64_t now_us =
+        sup->cgroup->fd >= 0 ? hc_cgroup_cpu_us(sup->cgroup) : sup->cpu_user_us + sup->cpu_system_us;
+    now_us -= of_commands_us;
+    if (s->rest_cpu_us && now_us > s->rest_cpu_us)
+        s->cpu_us += now_us - s->rest_cpu_us;
+    s->rest_cpu_us = MAX(now_us, s->rest_cpu_us);
 }
 
 void hc_commands_tick(struct hc_session *s)
@@ -319,7 +333,11 @@ void hc_commands_tick(struct hc_session *s)
             check_report(p, now_us);
         }
     }
-    if (!s->in_run)
+    if (s->in_run)
+        s->rest_cpu_us = 0;
+    else {
         next_ms = watch_memory(s);
+        count_rest(s, user_us + system_us);
+    }
     (void)hc_loop_set_timer(c->ticker, next_ms, next_ms);
 }

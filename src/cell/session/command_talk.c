@@ -2,8 +2,6 @@
  * run; nothing here may wait. */
 #include "cell/session/session_client.h"
 
-#include "json/names.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <sodium/utils.h>
@@ -38,11 +36,10 @@ bool hc_client_is_about_commands(const char *line)
 /* Take the command's id, for the answer. -1: it is none. */
 static int take_id(struct hc_session_client *c, const cJSON *id, struct hc_error *err)
 {
-    if (!cJSON_IsString(id) || !hc_is_id(id->valuestring, HC_COMMAND_ID - 1)) {
-        (void)hc_fail_as(err, HC_EXIT_DATA, 0,
-                         "id: expected at most 64 letters, digits, '.', '_' and '-', not beginning with '.'");
-        return -1;
-    }
+    if (!cJSON_IsString(id) || hc_job_check_id(id->valuestring, err) < 0)
+        return hc_fail_as(
+            err, HC_EXIT_DATA, 0,
+            "id: expected at most 64 letters, digits, '.', '_' and '-', not beginning with '.'");
     (void)snprintf(c->command, sizeof c->command, "%s", id->valuestring);
     return 0;
 }

@@ -211,6 +211,13 @@ static struct hc_command *new_command(struct hc_session *s, const char *id, cons
     return p;
 }
 
+static int fail_starter(bool late, struct hc_error *err)
+{
+    return hc_fail_as(err, HC_EXIT_DATA, 0,
+                      "start: the cell's process that starts commands %s: open another session",
+                      late ? "does not answer" : "was killed by a program");
+}
+
 /* Send the command to the starter with its ends of the pipes. */
 static int order(struct hc_command *p, const struct hc_job *job, struct hc_error *err)
 {
@@ -229,7 +236,7 @@ static int order(struct hc_command *p, const struct hc_job *job, struct hc_error
         rc = -1;
     if (rc == 0 &&
         hc_packet_send(p->s->commands->fd, &packet, sizeof packet, fds, HC_STARTER_FDS, MSG_DONTWAIT) < 0)
-        rc = hc_fail_as(err, HC_EXIT_DATA, errno, "start: the process that starts commands does not answer");
+        rc = fail_starter(errno == EAGAIN, err);
     for (size_t i = 0; i < HC_STARTER_FDS; i++)
         hc_close_fd(&fds[i]);
     return rc;
@@ -254,9 +261,7 @@ static int check_start(const struct hc_session *s, const char *id, const struct 
     if (id && has_id(c, id))
         return hc_fail_as(err, HC_EXIT_DATA, 0, "start: the command '%s' goes on", id);
     if (!c->starter.pid || c->late)
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "start: the cell's process that starts commands %s: open another session",
-                          c->late ? "does not answer" : "was killed by a program");
+        return fail_starter(c->late, err);
     for (*place = 0; *place < HC_SESSION_COMMANDS && c->list[*place];)
         ++*place;
     return *place < HC_SESSION_COMMANDS
@@ -353,6 +358,7 @@ void hc_commands_hear(struct hc_session *s)
             return;
         }
         struct hc_command *command = by_number(c, packet.number);
+        c->late = false;
         if (packet.word == HC_STARTER_READY && !c->had_starter)
             c->had_starter = hc_session_open_process(s, p.sender, &c->starter, &ignored) == 0;
         else if (packet.word == HC_STARTER_STARTED && command && !command->failed)

@@ -5,7 +5,6 @@
 
 #include "cell/session/session_out.h"
 #include "cell/session_talk.h"
-#include "json/json.h"
 
 /* The client of a session. */
 struct hc_session_client {

@@ -63,7 +63,9 @@ struct hc_session {
     int64_t clock_ahead_ns, session_began_ns, run_began_ns, oom_kills, pids_refused;
     int64_t cpu_user_us, cpu_system_us;         /* CPU time of the cell when this run began (us) */
     int64_t checked_user_us, checked_system_us; /* CPU time of the check of this run's program (us) */
-    int64_t cpu_us, left_bytes;                 /* CPU time (us) and bytes left by the runs that have ended */
+    int64_t
+        rest_cpu_us; /* CPU time of the cell without commands at the last look between runs (us); 0: none */
+    int64_t cpu_us, left_bytes; /* CPU time (us) and bytes left by the runs that have ended */
 };
 
 void hc_process_finish(struct hc_process *p);                   /* closes the pidfd; the process lives on */

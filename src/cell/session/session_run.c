@@ -236,6 +236,7 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err)
     if (s->given.wake_fd >= 0)
         hc_session_wake(s);
     s->in_run = true;
+    s->rest_cpu_us = 0;
     if (s->given.wake_fd >= 0 && hc_loop_watch(&s->loop, s->given.wake_fd, HC_ON_WAKE, EPOLLIN, err) < 0)
         return -1;
     int rc = hc_session_handle(s, is_over, err);

@@ -96,12 +96,12 @@ void hc_enforce_soft_check(struct hc_loop *l)
 #define QUICK      (INT64_C(8) << 20)
 #define SOONEST_MS 2 /* least ms between samples */
 
-int64_t hc_enforce_next_ms(const struct hc_limits *limits, int64_t used, int64_t before)
+int64_t hc_enforce_next_ms(const struct hc_limits *limits, int64_t used, int64_t before, int64_t most)
 {
     int64_t ms = (limits->memory + SLACK - used) / FASTEST;
     if (used - before > QUICK)
         ms /= 2;
-    return MIN(MAX(ms, SOONEST_MS), HC_WATCH_MS);
+    return MIN(MAX(ms, SOONEST_MS), most);
 }
 
 static void watch_memory(struct hc_loop *l)
@@ -109,7 +109,7 @@ static void watch_memory(struct hc_loop *l)
     struct hc_supervisor *s = l->s;
     const struct hc_limits *limits = &s->policy->limits;
     int64_t before = s->memory_now, used = hc_loop_sample(s), mark = hc_memory_soft(limits);
-    l->watch_ms = hc_enforce_next_ms(limits, used, before);
+    l->watch_ms = hc_enforce_next_ms(limits, used, before, HC_WATCH_MS);
     if (used > limits->memory || s->hidden)
         end_by_memory(s);
     if (!mark || used < mark || l->warned_memory || is_of_command(s))

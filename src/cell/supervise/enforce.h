@@ -23,7 +23,7 @@ void hc_enforce_warn(struct hc_loop *l, int number, enum hc_warning of);
 void hc_enforce_watch(struct hc_loop *l);
 
 /* Milliseconds to the next sample of memory, of which `used` bytes are used now, and `before` at the last
- * sample: until then the cell should not exceed limits.memory by much. */
-int64_t hc_enforce_next_ms(const struct hc_limits *limits, int64_t used, int64_t before);
+ * sample, but no more than `most`: until then the cell should not exceed limits.memory by much. */
+int64_t hc_enforce_next_ms(const struct hc_limits *limits, int64_t used, int64_t before, int64_t most);
 
 #endif

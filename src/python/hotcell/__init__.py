@@ -9,7 +9,9 @@ Python package. Drop-in replacements of older executors are in hotcell.adapters.
 """
 
 from .admin import Admin, AsyncAdmin
+from .commands import AsyncCommand, Command
 from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
+from .daemon_commands import AsyncDaemonCommand, DaemonCommand
 from .daemon_sessions import AsyncDaemonSession, DaemonSession
 from .errors import (AuthProblem, CommandError, DaemonLost, DaemonUnavailable, HotcellError, InputError, InputProblem, JobError,
                      LaunchFailed, LaunchProblem, NeedsSession, NotFound, NotInstalled, PolicyError, PolicyProblem,
@@ -24,8 +26,8 @@ from .tools import Tool
 __version__ = "0.1.0"
 
 __all__ = [
-    "Admin", "AsyncAdmin", "AsyncDaemon", "AsyncDaemonSession", "AsyncJob", "AsyncSession", "AsyncSessionFiles", "AuthProblem", "Check",
-    "CommandError", "Daemon", "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error", "Figure", "File",
+    "Admin", "AsyncAdmin", "AsyncCommand", "AsyncDaemon", "AsyncDaemonCommand", "AsyncDaemonSession", "AsyncJob", "AsyncSession", "AsyncSessionFiles", "AuthProblem", "Check",
+    "Command", "CommandError", "Daemon", "DaemonCommand", "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error", "Figure", "File",
     "Finding", "HotcellError", "InputError", "InputProblem", "Job", "JobError", "LaunchFailed", "LaunchProblem",
     "NeedsSession", "NotFound", "NotInstalled", "PolicyError", "PolicyProblem", "Problem", "QuotaProblem", "Rejection",
     "Repr", "Result", "Returned", "Run", "Session", "SessionEnded", "SessionFile", "SessionFiles", "Stream", "TamperedError", "Tool", "Usage", "UsageError",

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
+from .commands import command_spec
+from .daemon_commands import AsyncDaemonCommand, DaemonCommand
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
 from .session import Answerer, Run, SessionEnded, input_line, run_of, run_spec, run_specs
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance, place_steps
@@ -20,6 +22,7 @@ from .uploads import Body, forgotten, settled
 from .wire import Flow, Notify, Place, aresult_of, events, result_of, unhurried, watched
 
 if TYPE_CHECKING:
+    from .jobs import Amount
     from .launcher import PathLike
     from .staging import Code
 
@@ -109,6 +112,11 @@ class _SessionFlows:
         if not ends:
             raise DaemonLost(f"{self._place.name}: the events of the run ended before the run")
         return (yield from self._take(ends[-1]))
+
+    def _running(self) -> Flow:
+        """Returns the daemon's records of the commands that go on."""
+        listed = yield from json_flow(self._place, "GET", f"{self._path}/commands")
+        return [one for one in listed["commands"] if one["state"] == "running"]
 
     def _interrupt(self) -> Flow:
         with contextlib.suppress(HotcellError):
@@ -200,6 +208,15 @@ class DaemonSession(_SessionFlows):
         checked(run, check)
         return run
 
+    def start(self, command: Sequence[str], *, env: Optional[Mapping[str, str]] = None, workdir: Optional["PathLike"] = None,
+              limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None) -> DaemonCommand:
+        """As Session.start."""
+        return DaemonCommand(self, result_of(self._post("commands", command_spec(command, env, workdir, limits, timeout))))
+
+    def commands(self) -> List[DaemonCommand]:
+        """As Session.commands."""
+        return [DaemonCommand(self, one) for one in result_of(self._running())]
+
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt in the running program; without one nothing happens."""
         result_of(self._post("interrupt"))
@@ -261,6 +278,15 @@ class AsyncDaemonSession(_SessionFlows):
         run: Run = await self._wait(self._run(code, on_event, **spec))
         checked(run, check)
         return run
+
+    async def start(self, command: Sequence[str], *, env: Optional[Mapping[str, str]] = None, workdir: Optional["PathLike"] = None,
+                    limits: Optional[Mapping[str, "Amount"]] = None, timeout: Optional["Amount"] = None) -> AsyncDaemonCommand:
+        """As DaemonSession.start."""
+        return AsyncDaemonCommand(self, await aresult_of(self._post("commands", command_spec(command, env, workdir, limits, timeout))))
+
+    async def commands(self) -> List[AsyncDaemonCommand]:
+        """As DaemonSession.commands."""
+        return [AsyncDaemonCommand(self, one) for one in await aresult_of(self._running())]
 
     async def interrupt(self) -> None:
         """As DaemonSession.interrupt."""

@@ -6,14 +6,18 @@ import contextlib
 import inspect
 import json
 import os
+import select
 import signal
 import subprocess
 import threading
+import time
+from collections import deque
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import place
+from .commands import AsyncCommand, Command, command_spec
 from .daemon import checked
 from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, named, unexpected, without_place
 from .jobs import Amount, Policy, failure, policy_argument
@@ -124,6 +128,13 @@ class Session:
         self.manifest: Optional[Dict[str, Any]] = None  # manifest of the whole session, once the session has ended
         self._reason = "closed"
         self._writing = threading.Lock()
+        self._asking = threading.RLock()  # one request about a command at a time
+        self._reading = threading.Condition()  # guards the next five
+        self._reads = False  # a thread waits for the process's next line
+        self._buffer = bytearray()  # what has come of a line
+        self._answers: Deque[Dict[str, Any]] = deque()  # answers that nobody has taken, but for those of commands
+        self._lists: Deque[Dict[str, Any]] = deque()  # answers to the request for a list of commands
+        self._commands: Dict[str, Command] = {}
         self._turn = Turn()
         self._shows = False  # the command sends events of runs
         self._staging = Staging()
@@ -219,6 +230,27 @@ class Session:
                 result = self._result(self._follow(on_event, on_input))
         checked(result, check)
         return result
+
+    def start(self, command: Sequence[str], *, env: Optional[Mapping[str, str]] = None, workdir: Optional[PathLike] = None,
+              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None) -> Command:
+        """Start a command, a list of arguments, that goes on beside runs and other commands, under a policy that lets commands be
+        executed. `limits` are those of its own: "timeout" (by default it goes on as long as the session), "cpu", "stdout",
+        "stderr". May be called while a run goes on in another thread. InputError: it is refused, or sixteen go on already."""
+        spec = command_spec(command, env, workdir, limits, timeout)
+        with self._asking:
+            with self._reading:
+                started = Command(self, f"c{len(self._commands) + 1}", spec["command"])
+                self._commands[started.id] = started
+            self._ask({"start": spec, "id": started.id})
+            started.pid = started._answer()["pid"]
+        return started
+
+    def commands(self) -> List[Command]:
+        """The commands that go on."""
+        with self._asking:
+            self._ask({"commands": True})
+            listed = self._next(lambda: self._lists.popleft() if self._lists else None)["commands"]
+        return [self._commands[one["command"]] for one in listed]
 
     def _show(self, shows: bool) -> None:
         """Have the command send events of runs, or no more."""
@@ -385,24 +417,75 @@ class Session:
         return answer
 
     def _read(self) -> Dict[str, Any]:
-        assert self._process.stdout is not None
-        if self.ended:
-            raise SessionEnded(self._reason, self.manifest)
         try:
-            line = self._process.stdout.readline()
+            return self._next(lambda: self._answers.popleft() if self._answers else None)
+        except (SessionEnded, HotcellError):
+            raise
         except BaseException:  # answers could no longer be told apart
             self._end()
             raise
-        if not line:
+
+    def _next(self, wanted: Callable[[], Optional[Dict[str, Any]]], timeout: Optional[float] = None) -> Dict[str, Any]:
+        """What `wanted` takes out of what has come: of the threads that wait, one reads for all. TimeoutError."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = None if until is None else max(until - time.monotonic(), 0)
+            with self._reading:
+                found = wanted()
+                if found is not None:
+                    return found
+                if self.ended:
+                    raise SessionEnded(self._reason, self.manifest)
+                if left == 0:
+                    raise TimeoutError("nothing has come in time")
+                if self._reads:
+                    self._reading.wait(left)
+                    continue
+                self._reads = True
+            try:
+                self._receive(left)
+            finally:
+                with self._reading:
+                    self._reads = False
+                    self._reading.notify_all()
+
+    def _receive(self, timeout: Optional[float]) -> None:
+        """Wait for what the process writes, and sort the lines that have come."""
+        assert self._process.stdout is not None
+        ready = select.poll()
+        ready.register(self._process.stdout, select.POLLIN)
+        if not ready.poll(None if timeout is None else timeout * 1000):
+            return
+        lines: List[bytes] = []
+        try:
+            data = os.read(self._process.stdout.fileno(), 1 << 16)
+            self._buffer += data
+            if b"\n" in data:
+                *lines, rest = bytes(self._buffer).split(b"\n")
+                self._buffer = bytearray(rest)
+        except BaseException:  # a part of an answer may be lost
+            self._end()
+            raise
+        for line in lines:
+            self._sort(json.loads(line))
+        if not data and not self.ended:
             raise self._failure()
-        answer: Dict[str, Any] = json.loads(line)
+
+    def _sort(self, answer: Dict[str, Any]) -> None:
         if answer["event"] == "end":
             self._reason, self.manifest = answer["reason"], answer["manifest"]
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(PATIENCE)  # the process removes its temporary files
             self._end()
-            raise SessionEnded(self._reason, self.manifest)
-        return answer
+            return
+        with self._reading:
+            command = self._commands.get(answer.get("command", ""))
+            if command is not None:
+                command._take(answer)
+            elif answer["event"] == "done" and answer["request"] == "commands":
+                self._lists.append(answer)
+            elif "command" not in answer:
+                self._answers.append(answer)
 
     def _failure(self) -> HotcellError:
         assert self._process.stderr is not None
@@ -527,6 +610,19 @@ class AsyncSession:
             return session.run(code, on_event=listener, **spec)
         run: Run = await self._wait(work, on_event)
         return run
+
+    async def start(self, command: Sequence[str], *, env: Optional[Mapping[str, str]] = None, workdir: Optional[PathLike] = None,
+                    limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None) -> AsyncCommand:
+        """As Session.start."""
+        def begin(_: Optional[Listener]) -> Command:
+            return self._begun.start(command, env=env, workdir=workdir, limits=limits, timeout=timeout)
+        started: Command = await aside(begin, None, lambda _: None)
+        return AsyncCommand(started)
+
+    async def commands(self) -> List[AsyncCommand]:
+        """As Session.commands."""
+        listed: List[Command] = await aside(lambda _: self._begun.commands(), None, lambda _: None)
+        return [AsyncCommand(each) for each in listed]
 
     async def interrupt(self) -> None:
         """As Session.interrupt."""

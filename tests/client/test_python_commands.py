@@ -1,0 +1,138 @@
+"""hotcell.Session.start: commands beside the runs of a session, from Python."""
+
+import asyncio
+import json
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import cells
+import daemons
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
+import hotcell  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("shell_tree")
+
+POLICY = {"extends": "shell", **({} if cells.counts_memory(cells.caller()) else {"limits": {"enforcement": "rlimits"}})}
+
+
+@pytest.fixture(name="session")
+def open_session():
+    with hotcell.Session(policy=POLICY, binary=cells.HOTCELL) as session:
+        yield session
+
+
+def test_a_command_is_written_to_and_read_beside_runs(session):
+    server = session.start(["sh", "-c", "while read n; do echo $((n + 1)); done; echo over >&2; exit 3"])
+    assert session.run("x = 41").ok and server.pid > 1
+    server.write("41\n")
+    assert server.read() == b"42\n"
+    assert [each.id for each in session.commands()] == [server.id]
+    server.write(b"1\n")
+    server.close_stdin()
+    assert server.wait() == 3 and server.read() == b"2\n" and server.read() == b"" and server.read("stderr") == b"over\n"
+    assert server.end["status"] == "error" and server.end["process"] == {"exit": 3}
+    assert session.commands() == [] and session.run("x").value == 41
+
+
+def test_events_signals_and_refusals(session):
+    deaf = session.start(["sh", "-c", "trap 'echo int' INT; echo up; while :; do sleep 0.01; done"], env={"A": "b"}, workdir="/tmp")
+    events = deaf.events()
+    assert next(events)["text"] == "up\n"
+    deaf.signal(signal.SIGINT)
+    assert next(event for event in events if event.get("text") == "int\n")
+    with pytest.raises(TimeoutError):
+        deaf.wait(0.05)
+    deaf.kill()
+    assert deaf.wait() == 128 + 9 and deaf.end["status"] == "killed"
+    for wrong in (lambda: deaf.write("x"), lambda: deaf.signal("SEGV"), lambda: deaf.signal(999), lambda: session.start([]),
+                  lambda: session.start(["true"], limits={"nothing": 1}), lambda: deaf.read("stdin")):
+        with pytest.raises(hotcell.InputError):
+            wrong()
+    assert session.run("1").value == 1
+
+
+def test_a_thread_starts_commands_while_a_run_goes_on_in_another(session):
+    session.run("import os\nos.mkfifo('/tmp/go')")
+    runs = []
+    thread = threading.Thread(target=lambda: runs.append(session.run("open('/tmp/go').read()")))
+    thread.start()
+    quick = session.start(["sh", "-c", "echo quick"], timeout=30)
+    assert quick.wait() == 0 and quick.read() == b"quick\n"
+    assert session.start(["sh", "-c", "echo over > /tmp/go"]).wait() == 0
+    thread.join(cells.PATIENCE)
+    assert runs[0].value == "over\n"
+
+
+def test_the_end_of_the_session_ends_them():
+    with hotcell.Session(policy=POLICY, binary=cells.HOTCELL) as session:
+        command = session.start(["sleep", "999"])
+    assert command.wait() == 128 + 9 and command.end["reason"] == "the session has ended"
+    with pytest.raises(hotcell.SessionEnded):
+        session.start(["true"])
+
+
+def test_a_policy_without_commands_refuses_them(base_tree):
+    with hotcell.Session(policy={"extends": "default", "tree": str(base_tree)}, binary=cells.HOTCELL) as session:
+        with pytest.raises(hotcell.InputError, match="commands.allow"):
+            session.start(["true"])
+        assert session.commands() == []
+
+
+def test_the_same_in_an_event_loop():
+    async def main():
+        async with hotcell.AsyncSession(policy=POLICY, binary=cells.HOTCELL) as session:
+            server = await session.start(["cat"])
+            await server.write("one\n")
+            assert await server.read() == b"one\n"
+            waits = asyncio.ensure_future(server.wait())
+            assert (await session.run("1 + 1")).value == 2
+            assert [each.id for each in await session.commands()] == [server.id]
+            await server.close_stdin()
+            assert await waits == 0
+            stuck = await session.start(["sleep", "999"])
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(stuck.wait(), 0.3)
+            await stuck.kill()
+            assert [event["event"] async for event in stuck.events()] == ["exited"]
+    asyncio.run(main())
+
+
+@pytest.fixture(name="daemon", scope="module")
+def shell_daemon():
+    user = cells.caller()
+    folder = cells.new_directory(user)
+    (folder / "commands.json").write_text(json.dumps({"name": "commands", **POLICY}))
+    with daemons.Daemon(user, base=False, env={"HOTCELL_POLICIES": str(folder)}) as running:
+        yield hotcell.Daemon(running.socket), hotcell.AsyncDaemon(running.socket)
+
+
+def test_a_daemons_session_has_them_too(daemon):
+    with daemon[0].session(policy="commands") as session:
+        server = session.start(["sh", "-c", "while read n; do echo $((n + 1)); done; echo over >&2; exit 3"])
+        assert session.run("6 * 7").value == 42
+        server.write("41\n")
+        assert server.read() == b"42\n" and [each.id for each in session.commands()] == [server.id]
+        server.write(b"1\n")
+        server.close_stdin()
+        assert server.wait() == 3 and server.read() == b"2\n" and server.read() == b"" and server.read("stderr") == b"over\n"
+        stuck = session.start(["sleep", "999"], timeout="300s")
+        stuck.signal("TERM")
+        assert stuck.wait() == 128 + 15 and [event["event"] for event in stuck.events()] == []
+        with pytest.raises(hotcell.InputError, match="expected the name of a program"):
+            session.start([])
+
+
+def test_a_daemons_session_in_an_event_loop_has_them_too(daemon):
+    async def main():
+        async with await daemon[1].session(policy="commands") as session:
+            server = await session.start(["cat"])
+            await server.write("one\n")
+            assert await server.read() == b"one\n"
+            await server.kill()
+            assert await server.wait() == 128 + 9 and await session.commands() == []
+    asyncio.run(main())
