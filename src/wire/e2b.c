@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TIMEOUT 300             /* seconds of a sandbox whose client names none */
-#define MOST_TIMEOUT    (7 * 24 * 3600) /* most seconds that a request may name */
-#define TRACEBACK       "Traceback (most recent call last):\n"
+#define MOST_TIMEOUT (7 * 24 * 3600) /* most seconds that a request may name */
+#define TRACEBACK    "Traceback (most recent call last):\n"
 
 /* The templates that E2B's own clients ask for unless they are told another. */
 static const char *const usual_templates[] = {"base", "code-interpreter", "code-interpreter-v1", "default"};
@@ -178,7 +177,7 @@ static int put_sandbox(cJSON *spec, const struct hc_e2b_rules *rules, const stru
 {
     const cJSON *template;
     if (take(j, "templateID", cJSON_IsString, "a string", &template, err) < 0 ||
-        take_timeout(j, DEFAULT_TIMEOUT, timeout_s, err) < 0 || refuse_missing(j, err) < 0)
+        take_timeout(j, HC_E2B_TIMEOUT, timeout_s, err) < 0 || refuse_missing(j, err) < 0)
         return -1;
     const char *name = template ? template->valuestring : "";
     const char *policy = policy_of(rules, name);

@@ -105,6 +105,12 @@ def test_output_comes_while_code_runs_and_ends_with_the_sandbox(daemon, client):
     assert "two" not in json.dumps(seen["ended"]) and "sandbox" in json.dumps(seen["other"]).lower(), seen
 
 
+def test_code_whose_client_gives_up_is_interrupted(daemon, client):
+    seen = play(daemon, client, "stuck")
+    assert seen["late"]["name"] == "TimeoutError" and seen["next"] == "2", seen  # what it has done until then is kept
+    assert seen["waited"] < 20_000 * cells.SLOWNESS, seen  # limits.timeout alone would take longer
+
+
 # ---- sandboxes ----
 
 def test_sandboxes_are_sessions_of_the_tenant(daemon, client):

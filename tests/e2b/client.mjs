@@ -74,6 +74,15 @@ const scenarios = {
     })
   },
 
+  async stuck() {
+    return within({}, async (sandbox) => {
+      await sandbox.runCode('x = 1')
+      const late = await failure(() => sandbox.runCode('x = 2\nwhile True: pass', { timeoutMs: 500 }))
+      const begun = Date.now()
+      return { late, next: (await sandbox.runCode('x')).text, waited: Date.now() - begun }
+    })
+  },
+
   async sandboxes() {
     const one = await Sandbox.create({ metadata: { who: 'one & two', kind: 'a=b' }, timeoutMs: 600_000 })
     const two = await Plain.create('base', { metadata: { who: 'two' } })

@@ -8,6 +8,7 @@
 #include "daemon/queue/maxima.h"
 
 #include <cjson/cJSON.h>
+#include <sys/types.h>
 
 #define HC_E2B_START "e2b-start" /* the checkpoint of a sandbox from before its first run */
 
@@ -22,6 +23,10 @@ int hc_e2b_reply_code(struct hc_exchange *x, int status, const char *code, const
 
 /* Answer with a problem in the form of the route's dialect. */
 int hc_e2b_reply_problem(struct hc_exchange *x, const struct hc_problem *p);
+
+/* Answer with what `read`, a callback of libmicrohttpd with the exchange as its first argument, gives. */
+int hc_e2b_reply_stream(struct hc_exchange *x, const char *type,
+                        ssize_t (*read)(void *cls, uint64_t at, char *out, size_t max));
 
 /* Answer why a request could not be translated (wire/e2b.h). */
 int hc_e2b_reply_untranslated(struct hc_exchange *x, const struct hc_error *err);

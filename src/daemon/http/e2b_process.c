@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define BLOCK        32768 /* most bytes that libmicrohttpd asks for at once */
 #define KEEPALIVE_MS 15000 /* silence after which a message tells that the connection is alive */
 
 /* The newest command that goes on as this process; NULL: there is none. */
@@ -151,11 +150,7 @@ static int reply_stream(struct hc_exchange *x, const struct hc_front_command *c,
     p->since = hc_mono_ms();
     p->deadline = x->route->ask && ms > 0 ? p->since + MIN(ms, 1LL << 40) : 0; /* only of a start */
     hc_e2b_put_started(c->pid, &p->out);
-    struct MHD_Response *r =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_messages, x, NULL);
-    if (r)
-        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/connect+json");
-    return hc_reply(x, 200, r);
+    return hc_e2b_reply_stream(x, "application/connect+json", read_messages);
 }
 
 /* The JSON of the body's message. NULL: there is none, which is answered in `rc`. */

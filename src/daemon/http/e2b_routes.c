@@ -290,15 +290,29 @@ int hc_e2b_delete(struct hc_exchange *x, struct hc_tenant *t)
     return hc_task_ended(x->task) ? reply_nothing(x) : hc_exchange_suspend(x);
 }
 
-int hc_e2b_set_timeout(struct hc_exchange *x, struct hc_tenant *t)
+/* The sandbox of the path, and the "timeout" of the body in seconds, -1 if it has none. NULL: the answer is
+ * in `rc`. */
+static struct hc_front_session *find_with_timeout(struct hc_exchange *x, const struct hc_tenant *t,
+                                                  int64_t *seconds, int *rc)
 {
     struct hc_error err;
-    int64_t seconds;
     struct hc_front_session *s = find(x, t);
     if (!s)
-        return not_found(x);
-    if (hc_e2b_timeout(hc_e2b_body(x), x->body.len, -1, &seconds, &err) < 0)
-        return hc_e2b_reply_untranslated(x, &err);
+        *rc = not_found(x);
+    else if (hc_e2b_timeout(hc_e2b_body(x), x->body.len, -1, seconds, &err) < 0)
+        *rc = hc_e2b_reply_untranslated(x, &err);
+    else
+        return s;
+    return NULL;
+}
+
+int hc_e2b_set_timeout(struct hc_exchange *x, struct hc_tenant *t)
+{
+    int64_t seconds;
+    int rc;
+    struct hc_front_session *s = find_with_timeout(x, t, &seconds, &rc);
+    if (!s)
+        return rc;
     if (seconds < 0)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "timeout: expected a number of seconds, got nothing");
     if (s->paused)
@@ -328,18 +342,16 @@ int hc_e2b_pause(struct hc_exchange *x, struct hc_tenant *t)
 
 int hc_e2b_connect(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_error err;
     int64_t seconds;
-    struct hc_front_session *s = find(x, t);
+    int rc;
+    struct hc_front_session *s = find_with_timeout(x, t, &seconds, &rc);
     if (!s)
-        return not_found(x);
-    if (hc_e2b_timeout(hc_e2b_body(x), x->body.len, -1, &seconds, &err) < 0)
-        return hc_e2b_reply_untranslated(x, &err);
+        return rc;
     const bool resumed = s->paused;
     const int64_t before = s->expires;
     s->paused = false;
     if (seconds >= 0 || resumed)
-        hc_front_session_expire_in(s, (seconds < 0 ? 300 : seconds) * 1000);
+        hc_front_session_expire_in(s, (seconds < 0 ? HC_E2B_TIMEOUT : seconds) * 1000);
     if (!resumed && before > s->expires) /* whoever connects does not shorten the time of others */
         s->expires = before;
     return reply_access(x, s, resumed ? 201 : 200);

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define BLOCK        32768 /* most bytes that libmicrohttpd asks for at once */
 #define MOST_WATCHED 2000  /* most files in a directory that is watched */
 #define DEEP         64    /* how deep a directory is watched with all that is in it */
 #define EVERY_MS     1000  /* time between two lists while commands go on */
@@ -202,10 +201,8 @@ int hc_e2b_watch_dir(struct hc_exchange *x, struct hc_tenant *t)
     w->since = hc_mono_ms();
     if (hc_e2b_take_call(&w->call, json, len, &err) < 0)
         return hc_e2b_reply_untranslated(x, &err);
+    if (w->call.path.failed)
+        return MHD_NO;
     x->beats = true;
-    struct MHD_Response *r =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_messages, x, NULL);
-    if (r)
-        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/connect+json");
-    return hc_reply(x, 200, r);
+    return hc_e2b_reply_stream(x, "application/connect+json", read_messages);
 }
