@@ -3,16 +3,13 @@
 #include "base/utf8.h"
 #include "json/json.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <sodium/utils.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TIMEOUT 300             /* seconds of a sandbox whose client names none */
-#define MOST_TIMEOUT    (7 * 24 * 3600) /* most seconds that a request may name */
-#define TRACEBACK       "Traceback (most recent call last):\n"
+#define MOST_TIMEOUT (7 * 24 * 3600) /* most seconds that a request may name */
+#define TRACEBACK    "Traceback (most recent call last):\n"
 
 /* The templates that E2B's own clients ask for unless they are told another. */
 static const char *const usual_templates[] = {"base", "code-interpreter", "code-interpreter-v1", "default"};
@@ -178,7 +175,7 @@ static int put_sandbox(cJSON *spec, const struct hc_e2b_rules *rules, const stru
 {
     const cJSON *template;
     if (take(j, "templateID", cJSON_IsString, "a string", &template, err) < 0 ||
-        take_timeout(j, DEFAULT_TIMEOUT, timeout_s, err) < 0 || refuse_missing(j, err) < 0)
+        take_timeout(j, HC_E2B_TIMEOUT, timeout_s, err) < 0 || refuse_missing(j, err) < 0)
         return -1;
     const char *name = template ? template->valuestring : "";
     const char *policy = policy_of(rules, name);
@@ -286,18 +283,24 @@ void hc_e2b_put_context(const char *id, struct hc_buf *out)
 
 /* ---- labels ---- */
 
-/* Decode one part of a URL's query, up to `len` bytes; what is decoded twice stays within the room. */
+/* The value of a hexadecimal digit; -1: it is none. */
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* Decode one part of a URL's query, of `len` bytes, as far as there is room. */
 static void decode(const char *text, size_t len, char *out, size_t room)
 {
     size_t n = 0;
     for (size_t i = 0; i < len && n + 1 < room; i++) {
-        unsigned value;
-        if (text[i] == '%' && i + 2 < len && isxdigit((unsigned char)text[i + 1]) &&
-            isxdigit((unsigned char)text[i + 2]) && sscanf(text + i + 1, "%2x", &value) == 1) {
-            out[n++] = (char)value;
-            i += 2;
-        } else
-            out[n++] = text[i] == '+' ? ' ' : text[i];
+        const int high = text[i] == '%' && len - i > 2 ? digit_of(text[i + 1]) : -1;
+        const int low = high >= 0 ? digit_of(text[i + 2]) : -1;
+        out[n++] = low >= 0 ? (char)(high * 16 + low) : text[i] == '+' ? ' ' : text[i];
+        i += low >= 0 ? 2 : 0;
     }
     out[n] = '\0';
 }
@@ -306,7 +309,7 @@ bool hc_e2b_labels_fit(const cJSON *labels, const char *wanted)
 {
     for (size_t n; *wanted; wanted += n + (wanted[n] == '&')) {
         n = strcspn(wanted, "&");
-        char once[1024], name[512], value[512];
+        char once[1024] = "", name[512] = "", value[512] = "";
         const char *equals = memchr(wanted, '=', n);
         const size_t head = equals ? (size_t)(equals - wanted) : n;
         if (n == 0)

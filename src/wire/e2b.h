@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define HC_E2B_TIMEOUT 300 /* seconds of a sandbox whose client names none */
+
 /* What the daemon lets such requests have. */
 struct hc_e2b_rules {
     const char *policy;    /* policy of the templates that E2B's own clients ask for */

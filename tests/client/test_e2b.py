@@ -55,8 +55,8 @@ def play(daemon, client, scenario, **env):
     return json.loads(done.stdout)
 
 
-def ask(daemon, method, path, body=None, **headers):
-    """One request as no client of E2B sends it: the status, the answer's headers, and its JSON."""
+def ask(daemon, method, path, body=None, raw=False, **headers):
+    """One request as no client of E2B sends it: the status, the answer's headers, and its JSON, or its bytes."""
     connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=cells.PATIENCE)
     body = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -65,7 +65,7 @@ def ask(daemon, method, path, body=None, **headers):
     answer = connection.getresponse()
     text = answer.read()
     connection.close()
-    return answer.status, answer.headers, json.loads(text) if text else None
+    return answer.status, answer.headers, text if raw else json.loads(text) if text else None
 
 
 def create(daemon, token=TOKEN, **body):
@@ -103,6 +103,12 @@ def test_output_comes_while_code_runs_and_ends_with_the_sandbox(daemon, client):
     assert seen["order"] == ["one\n", "seen"], seen
     assert seen["gone"]["name"] == "TimeoutError", seen
     assert "two" not in json.dumps(seen["ended"]) and "sandbox" in json.dumps(seen["other"]).lower(), seen
+
+
+def test_code_whose_client_gives_up_is_interrupted(daemon, client):
+    seen = play(daemon, client, "stuck")
+    assert seen["late"]["name"] == "TimeoutError" and seen["next"] == "2", seen  # what it has done until then is kept
+    assert seen["waited"] < 20_000 * cells.SLOWNESS, seen  # limits.timeout alone would take longer
 
 
 # ---- sandboxes ----
@@ -174,11 +180,58 @@ def test_directories_are_watched(daemon, client):
     assert "no such file" in seen["missing"]["message"], seen["missing"]
 
 
+# ---- commands ----
+
+def test_commands_run_where_the_policy_has_them(daemon, client):
+    seen = play(daemon, client, "commands")
+    assert (seen["run"]["exitCode"], seen["run"]["stdout"], seen["run"]["stderr"]) == (0, "2\n/output\n", "sandbox mine\n"), seen
+    assert "".join(seen["chunks"]) == "2\n/output\n" and (seen["inside"], seen["absolute"]) == ("/output/d\n", "/tmp\n")
+    assert (seen["made"], seen["bash"], seen["bytes"]) == ("made\\n", ["42\n"], "\u00e9\ufffd"), seen
+    assert seen["fails"] == {"name": "CommandExitError", "code": 3, "stderr": "bad\n"}
+    assert seen["late"]["name"] == "TimeoutError" and "returned" not in seen["cwd"], seen
+    assert "no terminals" in seen["terminal"]["message"], seen["terminal"]
+
+
+def test_commands_go_on_beside_code(daemon, client):
+    seen = play(daemon, client, "background")
+    assert seen["list"] == [[True, "/bin/bash", 3]] * 2 and seen["beside"] == "42", seen
+    assert seen["ended"]["stdout"] == "got one\ngot two\nover\n" and seen["connected"]["stdout"] == "got two\nover\n", seen
+    assert (seen["killed"], seen["left"]) == ([True, -1, False], []), seen
+    assert "commands go on" in seen["paused"]["message"], seen["paused"]
+    assert [gone["name"] for gone in seen["gone"]] == ["NotFoundError"] * 2 and "returned" not in seen["over"], seen
+
+
+def test_without_commands_they_are_refused(daemon, client):
+    seen = play(daemon, client, "without")
+    assert "commands.allow" in seen["run"]["message"] and "commands.allow" in seen["bash"]["value"], seen
+
+
 # ---- what is refused ----
+
+
+def message(text):
+    """One message of Connect."""
+    return bytes(5) if text is None else b"\0" + len(text).to_bytes(4, "big") + text
+
+
+# Requests to a sandbox that are wrong, and the status of each: an error in a stream has 200.
+BROKEN = [
+    *(("POST", f"/filesystem.Filesystem/{name}", body, 400) for name in ("Stat", "ListDir", "MakeDir", "Move", "Remove")
+      for body in (b"{", b"[]", b'{"path": 1, "source": 1}', b'{"path": "../x", "source": "../x", "destination": "y"}')),
+    ("POST", "/filesystem.Filesystem/ListDir", b'{"path": ".", "depth": 100000}', 400), ("POST", "/filesystem.Filesystem/Stat", b'{"path": "nothing"}', 404),
+    *(("POST", path, body, 400) for path in ("/filesystem.Filesystem/WatchDir", "/process.Process/Start", "/process.Process/Connect")
+      for body in (b"", b"{}", b"\1\0\0\0\0", b"\0\xff\xff\xff\xff{}", message(b"{"), message(b"[]"), message(b'{"path": 7, "process": 7}'))),
+    ("POST", "/process.Process/Connect", message(b'{"process": {"pid": 999}}'), 404),
+    *(("POST", f"/process.Process/{name}", body, status) for name in ("SendInput", "CloseStdin", "SendSignal")
+      for body, status in ((b"{", 400), (b"[]", 400), (b"{}", 400), (b'{"process": {"pid": "x"}}', 400), (b'{"process": {"pid": 999}}', 404))),
+    ("POST", "/files", b"", 400), ("POST", "/files?path=../x", b"1", 400), ("POST", "/files?path=/etc/x", b"1", 400), ("GET", "/files", None, 400),
+    ("GET", "/files?path=nothing", None, 404), ("GET", "/files?path=..", None, 400), ("GET", "/files?path=.", None, 400)]
 
 API = [("GET", "/sandboxes"), ("GET", "/v2/sandboxes"), ("POST", "/sandboxes"), ("POST", "/v2/sandboxes"), ("GET", "/sandboxes/{}"), ("DELETE", "/sandboxes/{}"),
        *(("POST", f"/sandboxes/{{}}/{name}") for name in ("timeout", "pause", "resume", "connect")), ("POST", "/v2/sandboxes/{}/connect")]
-INSIDE = [("POST", "/execute"), ("GET", "/contexts"), ("POST", "/contexts"), ("DELETE", "/contexts/x"), ("POST", "/contexts/x/restart"), ("GET", "/health")]
+INSIDE = [("POST", "/execute"), ("GET", "/contexts"), ("POST", "/contexts"), ("DELETE", "/contexts/x"), ("POST", "/contexts/x/restart"), ("GET", "/health"), ("GET", "/files?path=x"),
+          ("POST", "/files?path=x"), *(("POST", f"/filesystem.Filesystem/{name}") for name in ("Stat", "ListDir", "MakeDir", "Move", "Remove")),
+          *(("POST", f"/process.Process/{name}") for name in ("List", "SendInput", "CloseStdin", "SendSignal"))]
 
 
 def test_without_a_token_there_is_nothing(daemon):
@@ -243,6 +296,12 @@ def test_malformed_requests_to_a_sandbox_are_refused(daemon):
         status, headers, _ = ask(daemon, "PUT", "/sandboxes", b"{}", X_API_Key=TOKEN)
         assert (status, headers["Allow"]) == (405, "GET, HEAD, POST")
         assert ask(daemon, "GET", f"/sandboxes/{sandbox}/metrics", X_API_Key=TOKEN)[0] == 501
+        for method, path, body, status in BROKEN:
+            kind = {"Content_Type": "application/connect+json"} if path.endswith(("Dir", "Start", "/Connect")) and "List" not in path and "Make" not in path else {}
+            answer = ask(daemon, method, path, body, raw=bool(kind), **access, **kind)
+            text = answer[2][5:] if kind else json.dumps(answer[2])
+            assert answer[0] == (200 if kind else status) and ("error" if kind else "message") in json.loads(text), (path, body[:40] if body else "", answer)
+            assert (b"invalid_argument" if status == 400 else b"not_found" if status == 404 else b"") in (answer[2] if kind else text.encode()) or "/files" in path, answer
         assert ask(daemon, "GET", "/contexts", **host)[2] == [{"id": sandbox, "language": "python", "cwd": "/output"}]  # found by the host's name
     finally:
         assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204

@@ -74,6 +74,15 @@ const scenarios = {
     })
   },
 
+  async stuck() {
+    return within({}, async (sandbox) => {
+      await sandbox.runCode('x = 1')
+      const late = await failure(() => sandbox.runCode('x = 2\nwhile True: pass', { timeoutMs: 500 }))
+      const begun = Date.now()
+      return { late, next: (await sandbox.runCode('x')).text, waited: Date.now() - begun }
+    })
+  },
+
   async sandboxes() {
     const one = await Sandbox.create({ metadata: { who: 'one & two', kind: 'a=b' }, timeoutMs: 600_000 })
     const two = await Plain.create('base', { metadata: { who: 'two' } })
@@ -196,6 +205,62 @@ const scenarios = {
       const missing = await failure(() => sandbox.files.watchDir('nothing', () => undefined))
       return { events, all, missing }
     })
+  },
+
+  async commands() {
+    return within({ template: 'tools', envs: { WHO: 'sandbox' } }, async (sandbox) => {
+      const { commands, files } = sandbox, seen = { chunks: [] }
+      await files.write('d/data.txt', 'one\ntwo\n')
+      seen.run = await commands.run('wc -l < d/data.txt; echo "$WHO $MINE" >&2; pwd; cat', { envs: { MINE: 'mine' }, onStdout: (text) => { seen.chunks.push(text) } })
+      seen.inside = (await commands.run('pwd; echo made > made.txt', { cwd: 'd' })).stdout
+      seen.absolute = (await commands.run('pwd', { cwd: '/tmp' })).stdout
+      seen.made = (await sandbox.runCode("open('d/made.txt').read()")).text
+      seen.bash = (await sandbox.runCode('echo $((6 * 7))', { language: 'bash' })).logs.stdout
+      seen.fails = await commands.run('echo bad >&2; exit 3').catch((error) => ({ name: error.constructor.name, code: error.exitCode, stderr: error.stderr }))
+      seen.bytes = (await commands.run("printf '\\xc3\\xa9\\xff'")).stdout
+      seen.late = await failure(() => commands.run('sleep 1000', { timeoutMs: 1500 }))
+      seen.cwd = await failure(() => commands.run('true', { cwd: '/nothing' }))
+      while ((await commands.list()).length) await new Promise((resolve) => setTimeout(resolve, 50))
+      seen.terminal = await failure(() => sandbox.pty.create({ cols: 80, rows: 24, onData: () => undefined }))
+      return seen
+    })
+  },
+
+  async background() {
+    return within({ template: 'tools' }, async (sandbox) => {
+      const { commands } = sandbox, lines = [], seen = {}
+      const until = async (holds) => { while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20)) }
+      const cat = await commands.run('while read line; do echo "got $line"; done; echo over', { background: true, stdin: true, onStdout: (text) => { lines.push(text) } })
+      const other = await commands.run('sleep 1000', { background: true })
+      seen.list = (await commands.list()).map((p) => [p.pid === cat.pid || p.pid === other.pid, p.cmd, p.args.length])
+      seen.beside = (await sandbox.runCode('6 * 7')).text // commands and code go on beside each other
+      await commands.sendStdin(cat.pid, 'one\n')
+      await until(() => lines.join('').includes('got one'))
+      const late = []
+      const connected = await commands.connect(cat.pid, { onStdout: (text) => { late.push(text) } })
+      await cat.sendStdin('two\n')
+      await until(() => late.join('').includes('got two'))
+      seen.paused = await failure(() => sandbox.pause())
+      await cat.closeStdin()
+      seen.ended = await cat.wait()
+      seen.connected = await connected.wait()
+      seen.killed = [await commands.kill(other.pid), await other.wait().catch((error) => error.exitCode), await commands.kill(other.pid)]
+      seen.left = await commands.list()
+      seen.gone = [await failure(() => commands.connect(other.pid)), await failure(() => commands.sendStdin(cat.pid, 'x'))]
+      const events = []
+      const watch = await sandbox.files.watchDir('.', (event) => { events.push(`${event.type} ${event.name}`) }, { timeoutMs: 0 })
+      await commands.run('echo 1 > by-command')
+      await until(() => events.includes('create by-command'))
+      await watch.stop()
+      const last = await commands.run('sleep 1000', { background: true })
+      await sandbox.kill()
+      seen.over = await failure(() => last.wait())
+      return seen
+    })
+  },
+
+  async without() {
+    return within({}, async (sandbox) => ({ run: await failure(() => sandbox.commands.run('ls')), bash: (await sandbox.runCode('ls', { language: 'bash' })).error }))
   },
 
   async pause() {

@@ -148,6 +148,34 @@ def test_list_stat_and_remove(hostile):
     assert "no such file" in ask(session, stat_file={"path": "d"})["message"]
 
 
+def test_directories_are_made_files_moved_and_directories_removed_with_what_is_in_them(hostile):
+    session = hostile
+    made = ask(session, make_directory={"path": "a/b"})
+    assert (made["event"], made["file"]["kind"], made["file"]["path"]) == ("done", "directory", "a/b"), made
+    assert ask(session, make_directory={"path": "/output/a/b"})["errno"] == "EEXIST"
+    assert write(session, "x", b"1")["event"] == write(session, "old", b"2")["event"] == "done"
+    moved = ask(session, move_file={"path": "x", "to": "new/dir/y"})
+    assert (moved["file"]["path"], moved["file"]["bytes"], read(session, "new/dir/y")) == ("new/dir/y", 1, b"1"), moved
+    assert ask(session, move_file={"path": "new/dir/y", "to": "old"})["event"] == "done" and read(session, "old") == b"1"
+    assert ask(session, move_file={"path": "x", "to": "z"})["errno"] == ask(session, stat_file={"path": "x"})["errno"] == "ENOENT"
+    assert session.run("import os\nos.rename('a', 'own'); open('new/dir/theirs', 'w').write('3')").status == "ok"  # all of it is the guest's
+    assert ask(session, move_file={"path": "own", "to": "own/inside"})["event"] == "error"
+    for request in ({"path": "old"}, {"path": "old", "to": "../x"}, {"path": "old", "to": "/etc/x"}, {"path": "..", "to": "x"}, {"path": "old", "to": 7}):
+        assert ask(session, move_file=request)["event"] == "error", request
+    secret = session.directory / "secret"
+    secret.mkdir()
+    (secret / "kept").write_text("kept")
+    assert session.run(f"os.symlink({str(secret)!r}, 'new/link'); os.symlink({str(secret)!r}, 'link')").status == "ok"
+    assert "symbolic link" in ask(session, move_file={"path": "old", "to": "link/x"})["message"]
+    assert "symbolic link" in ask(session, make_directory={"path": "link/x"})["message"]
+    assert "symbolic link" in ask(session, remove_file={"path": "link/kept", "all": True})["message"]
+    assert ask(session, remove_file={"path": "new", "all": True})["event"] == ask(session, remove_file={"path": "link", "all": True})["event"] == "done"
+    assert [file["name"] for file in ask(session, list_files={})["files"]] == ["old", "own"]
+    assert os.listdir(secret) == ["kept"]
+    assert session.run("here = os.getcwd()\nfor _ in range(100):\n    os.mkdir('d'); os.chdir('d')\nos.chdir(here)").status == "ok"
+    assert ask(session, remove_file={"path": "d", "all": True})["event"] == "error"  # too deep: it ends, and says so
+
+
 # Each program tries to have the launcher read or write something else than a plain file of /output.
 TRAPS = {
     "a link to a file of the host": "import os; os.symlink('{secret}', 'x')",
@@ -188,7 +216,8 @@ def test_no_trap_of_a_program_reaches_anything_else(hostile, trap):
 def test_paths_outside_are_refused(session, path):
     assert write(session, path, b"x")["event"] == "error"
     assert isinstance(read(session, path), str)
-    assert ask(session, remove_file={"path": path})["event"] == "error"
+    assert ask(session, remove_file={"path": path})["event"] == ask(session, remove_file={"path": path, "all": True})["event"] == "error"
+    assert ask(session, make_directory={"path": path})["event"] == ask(session, move_file={"path": "x", "to": path})["event"] == "error"
 
 
 def test_an_escape_by_a_link_works_outside(tmp_path):

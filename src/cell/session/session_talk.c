@@ -479,12 +479,12 @@ static const struct {
     {"stat_file", serve_files, false},
     {"remove_file", serve_files, false},
     {"list_changes", serve_files, false},
+    {"make_directory", serve_files, false},
+    {"move_file", serve_files, false},
     {"start", hc_client_start, true},
     {"command_input", hc_client_command_input, true},
     {"commands", hc_client_commands, true},
     {"command_signal", hc_client_command_signal, true},
-    {"make_directory", serve_files, false},
-    {"move_file", serve_files, false},
 };
 
 /* Serve one request. 0; 1: the request was refused, and changed nothing; 2: it was the last one; -1:

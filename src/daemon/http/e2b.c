@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BLOCK 32768 /* most bytes of a stream that libmicrohttpd asks for at once */
+
 /* ---- the sandbox ---- */
 
 void hc_e2b_token(const struct hc_http *h, const char *id, char out[HC_SHA256_HEX])
@@ -152,6 +154,15 @@ int hc_e2b_reply_missing(struct hc_exchange *x, const char *what)
     char text[200];
     (void)snprintf(text, sizeof text, "%s: not there, see DIALECTS in hotcelld(8)", what);
     return reply_error(x, 501, text);
+}
+
+int hc_e2b_reply_stream(struct hc_exchange *x, const char *type,
+                        ssize_t (*read)(void *cls, uint64_t at, char *out, size_t max))
+{
+    struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read, x, NULL);
+    if (r)
+        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    return hc_reply(x, 200, r);
 }
 
 /* ---- asking ---- */

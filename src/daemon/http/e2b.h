@@ -8,6 +8,7 @@
 #include "daemon/queue/maxima.h"
 
 #include <cjson/cJSON.h>
+#include <sys/types.h>
 
 #define HC_E2B_START "e2b-start" /* the checkpoint of a sandbox from before its first run */
 
@@ -22,6 +23,10 @@ int hc_e2b_reply_code(struct hc_exchange *x, int status, const char *code, const
 
 /* Answer with a problem in the form of the route's dialect. */
 int hc_e2b_reply_problem(struct hc_exchange *x, const struct hc_problem *p);
+
+/* Answer with what `read`, a callback of libmicrohttpd with the exchange as its first argument, gives. */
+int hc_e2b_reply_stream(struct hc_exchange *x, const char *type,
+                        ssize_t (*read)(void *cls, uint64_t at, char *out, size_t max));
 
 /* Answer why a request could not be translated (wire/e2b.h). */
 int hc_e2b_reply_untranslated(struct hc_exchange *x, const struct hc_error *err);
@@ -78,6 +83,9 @@ int hc_e2b_listing_step(struct hc_exchange *x, struct hc_front_session *s, struc
 /* Answer why the session has refused a request about files. */
 int hc_e2b_reply_refusal(struct hc_exchange *x, const struct hc_problem *p);
 
+/* Do commands go on in the sandbox (e2b_process.c)? */
+bool hc_e2b_runs_commands(const struct hc_front_session *s);
+
 /* ---- handlers ---- */
 
 hc_handler hc_e2b_post_sandbox, hc_e2b_list, hc_e2b_get, hc_e2b_delete, hc_e2b_set_timeout, hc_e2b_pause,
@@ -86,5 +94,7 @@ hc_handler hc_e2b_post_execute, hc_e2b_list_contexts, hc_e2b_post_context, hc_e2
     hc_e2b_restart_context, hc_e2b_health;                      /* e2b_run.c */
 hc_handler hc_e2b_file_call, hc_e2b_list_dir, hc_e2b_watch_dir; /* e2b_files.c, e2b_watch.c */
 hc_handler hc_e2b_get_file, hc_e2b_post_files;                  /* e2b_content.c */
+hc_handler hc_e2b_start_process, hc_e2b_connect_process, hc_e2b_list_processes,
+    hc_e2b_process_call; /* e2b_process.c */
 
 #endif

@@ -46,6 +46,14 @@ static const struct hc_route routes[] = {
     {"POST", "/filesystem.Filesystem/ListDir", hc_e2b_list_dir, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
     {"POST", "/filesystem.Filesystem/WatchDir", hc_e2b_watch_dir, .kind = HC_ROUTE_BODY, .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
     {"POST", "/filesystem.Filesystem/CreateWatcher", hc_e2b_missing, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/Start", hc_e2b_start_process, .kind = HC_ROUTE_BODY, .ask = "start", .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
+    {"POST", "/process.Process/Connect", hc_e2b_connect_process, .kind = HC_ROUTE_BODY, .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
+    {"POST", "/process.Process/List", hc_e2b_list_processes, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/SendInput", hc_e2b_process_call, .kind = HC_ROUTE_BODY, .ask = "command_input", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/CloseStdin", hc_e2b_process_call, .kind = HC_ROUTE_BODY, .ask = "command_input", .undo = true, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/SendSignal", hc_e2b_process_call, .kind = HC_ROUTE_BODY, .ask = "command_signal", .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/Update", hc_e2b_missing, .kind = HC_ROUTE_BODY, .dialect = HC_DIALECT_UNARY},
+    {"POST", "/process.Process/StreamInput", hc_e2b_missing, .kind = HC_ROUTE_BODY, .type = "application/connect+json", .dialect = HC_DIALECT_STREAM},
     {"GET", "/files", hc_e2b_get_file, .kind = HC_ROUTE_PLAIN, .query = "path username signature signature_expiration", .dialect = HC_DIALECT_SANDBOX},
     {"POST", "/files", hc_e2b_post_files, .kind = HC_ROUTE_BODY, .query = "path username signature signature_expiration", .type = "*", .dialect = HC_DIALECT_SANDBOX},
 };
@@ -282,15 +290,29 @@ int hc_e2b_delete(struct hc_exchange *x, struct hc_tenant *t)
     return hc_task_ended(x->task) ? reply_nothing(x) : hc_exchange_suspend(x);
 }
 
-int hc_e2b_set_timeout(struct hc_exchange *x, struct hc_tenant *t)
+/* The sandbox of the path, and the "timeout" of the body in seconds, -1 if it has none. NULL: the answer is
+ * in `rc`. */
+static struct hc_front_session *find_with_timeout(struct hc_exchange *x, const struct hc_tenant *t,
+                                                  int64_t *seconds, int *rc)
 {
     struct hc_error err;
-    int64_t seconds;
     struct hc_front_session *s = find(x, t);
     if (!s)
-        return not_found(x);
-    if (hc_e2b_timeout(hc_e2b_body(x), x->body.len, -1, &seconds, &err) < 0)
-        return hc_e2b_reply_untranslated(x, &err);
+        *rc = not_found(x);
+    else if (hc_e2b_timeout(hc_e2b_body(x), x->body.len, -1, seconds, &err) < 0)
+        *rc = hc_e2b_reply_untranslated(x, &err);
+    else
+        return s;
+    return NULL;
+}
+
+int hc_e2b_set_timeout(struct hc_exchange *x, struct hc_tenant *t)
+{
+    int64_t seconds;
+    int rc;
+    struct hc_front_session *s = find_with_timeout(x, t, &seconds, &rc);
+    if (!s)
+        return rc;
     if (seconds < 0)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "timeout: expected a number of seconds, got nothing");
     if (s->paused)
@@ -308,6 +330,9 @@ int hc_e2b_pause(struct hc_exchange *x, struct hc_tenant *t)
         return not_found(x);
     if (s->paused)
         return hc_reply_fail(x, HC_PROBLEM_IN_USE, "the sandbox is paused already");
+    if (hc_e2b_runs_commands(s))
+        return hc_reply_fail(x, HC_PROBLEM_REQUEST,
+                             "commands go on in the sandbox: it can be paused when they have ended");
     if (hc_e2b_waits(x, s))
         return MHD_YES;
     s->paused = true;
@@ -317,18 +342,16 @@ int hc_e2b_pause(struct hc_exchange *x, struct hc_tenant *t)
 
 int hc_e2b_connect(struct hc_exchange *x, struct hc_tenant *t)
 {
-    struct hc_error err;
     int64_t seconds;
-    struct hc_front_session *s = find(x, t);
+    int rc;
+    struct hc_front_session *s = find_with_timeout(x, t, &seconds, &rc);
     if (!s)
-        return not_found(x);
-    if (hc_e2b_timeout(hc_e2b_body(x), x->body.len, -1, &seconds, &err) < 0)
-        return hc_e2b_reply_untranslated(x, &err);
+        return rc;
     const bool resumed = s->paused;
     const int64_t before = s->expires;
     s->paused = false;
     if (seconds >= 0 || resumed)
-        hc_front_session_expire_in(s, (seconds < 0 ? 300 : seconds) * 1000);
+        hc_front_session_expire_in(s, (seconds < 0 ? HC_E2B_TIMEOUT : seconds) * 1000);
     if (!resumed && before > s->expires) /* whoever connects does not shorten the time of others */
         s->expires = before;
     return reply_access(x, s, resumed ? 201 : 200);

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
-#define BLOCK   32768 /* most bytes that libmicrohttpd asks for at once */
 #define VARIANT sodium_base64_VARIANT_ORIGINAL
 
 /* How far the events of a run have been translated and sent. */
@@ -58,6 +58,14 @@ static void end_stream(struct hc_exchange *x)
     free(stream);
 }
 
+/* Has the client closed its side of the connection? One that gives up waiting does only this, and
+ * libmicrohttpd learns nothing of it while the run is silent. */
+static bool client_has_gone(const struct hc_exchange *x)
+{
+    char probe;
+    return recv(x->connection->hangup.fd, &probe, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 /* Translate the next event, if there is one. */
 static bool translate_next(struct stream *s, const struct hc_buf *lines)
 {
@@ -93,6 +101,8 @@ static ssize_t read_lines(void *cls, uint64_t at, char *out, size_t max)
     }
     if (hc_task_ended(x->task))
         return MHD_CONTENT_READER_END_OF_STREAM;
+    if (client_has_gone(x))
+        return MHD_CONTENT_READER_END_WITH_ERROR;
     (void)hc_exchange_suspend(x);
     return 0;
 }
@@ -105,12 +115,10 @@ static int reply_stream(struct hc_exchange *x)
     s->events = (struct hc_e2b_events){.now = s->now, .figure = read_figure, .owner = x};
     x->own = s;
     x->end_own = end_stream;
+    x->beats = true;
     if (!x->waiter.task)
         hc_task_wait(x->task, &x->waiter); /* a task keeps its lines as long as an exchange waits for it */
-    struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_lines, x, NULL);
-    if (r)
-        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-    return hc_reply(x, 200, r);
+    return hc_e2b_reply_stream(x, "application/json", read_lines);
 }
 
 int hc_e2b_post_execute(struct hc_exchange *x, struct hc_tenant *t)

@@ -1,6 +1,6 @@
-/* Watching a directory of E2B's sandboxes. Nothing changes between a session's requests, as all its processes
- * stand still then: after each request that may have changed a file, the directory is listed anew, and what
- * differs becomes events. */
+/* Watching a directory of E2B's sandboxes. Unless commands go on, nothing changes between a session's
+ * requests, as all its processes stand still then: after each request that may have changed a file, and every
+ * second while commands go on, the directory is listed anew, and what differs becomes events. */
 #include "daemon/http/e2b.h"
 
 #include "base/clock.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define BLOCK        32768 /* most bytes that libmicrohttpd asks for at once */
 #define MOST_WATCHED 2000  /* most files in a directory that is watched */
 #define DEEP         64    /* how deep a directory is watched with all that is in it */
+#define EVERY_MS     1000  /* time between two lists while commands go on */
 #define KEEPALIVE_MS 15000 /* silence after which a message tells that the connection is alive */
 
 struct watch {
@@ -25,6 +25,8 @@ struct watch {
     size_t sent;                   /* bytes of `out` that were sent */
     int64_t changes;               /* hc_front_session.changes when the last list began; -1: none has */
     int64_t since;                 /* time of the last message (CLOCK_MONOTONIC, ms) */
+    int64_t listed;                /* time at which the last list began (CLOCK_MONOTONIC, ms) */
+    bool commands;                 /* commands went on then, which may change files at any time */
     bool lists, over;              /* a list is being made; the last message is in `out` */
 };
 
@@ -135,8 +137,11 @@ static bool advance(struct hc_exchange *x, struct watch *w)
         finish(w, "unavailable", "The sandbox was not found");
         return true;
     }
-    if (!w->lists && s->changes != w->changes && !s->task) {
+    const bool commands = hc_e2b_runs_commands(s), late = hc_mono_ms() - w->listed >= EVERY_MS;
+    if (!w->lists && !s->task && (s->changes != w->changes || ((commands || w->commands) && late))) {
         w->changes = s->changes;
+        w->commands = commands;
+        w->listed = hc_mono_ms();
         w->lists = hc_e2b_listing_begin(&w->listing, w->call.path.data, w->call.recursive ? DEEP : 1,
                                         MOST_WATCHED) == 0;
     }
@@ -196,10 +201,8 @@ int hc_e2b_watch_dir(struct hc_exchange *x, struct hc_tenant *t)
     w->since = hc_mono_ms();
     if (hc_e2b_take_call(&w->call, json, len, &err) < 0)
         return hc_e2b_reply_untranslated(x, &err);
+    if (w->call.path.failed)
+        return MHD_NO;
     x->beats = true;
-    struct MHD_Response *r =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_messages, x, NULL);
-    if (r)
-        (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/connect+json");
-    return hc_reply(x, 200, r);
+    return hc_e2b_reply_stream(x, "application/connect+json", read_messages);
 }

@@ -187,7 +187,8 @@ struct hc_route {
     const char *ask;    /* the name of the request in the language of the session's process */
     const char *member; /* the member of the body that is passed on; NULL: the whole body */
     bool silent;        /* an exchange of this route has no events, only an answer */
-    bool undo;          /* the order takes back another order: release a tenant, resume the daemon */
+    bool undo;          /* the order takes back another order: release a tenant, resume the daemon; the
+                           request is about the end of input */
 };
 
 /* A table of routes that are there or not as hotcelld.conf says. */

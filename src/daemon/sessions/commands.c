@@ -263,6 +263,7 @@ static void take_exit(struct hc_front_session *s, struct hc_front_command *c, co
     const cJSON *cpu = hc_json_member(json, "cpu");
     const struct hc_usage used = {.cpu_us = cJSON_IsNumber(cpu) ? (int64_t)(cpu->valuedouble * 1e6) : 0};
     s->cpu_us += used.cpu_us;
+    s->changes++;
     hc_tenant_charge(s->tenant, &used, hc_mono_ms());
     hc_front_session_meter(s);
     c->exited = strndup(line, len);

@@ -58,7 +58,7 @@ struct hc_front_session {
     int64_t runs, branches; /* number of runs so far; number of open branches */
     int64_t cpu_us, kib_s;  /* what its runs have used so far, as in struct hc_usage */
     int64_t memory_peak;    /* largest peak of memory of its runs, in bytes */
-    int64_t changes;        /* requests so far that may have changed its files */
+    int64_t changes;        /* requests and ends of commands so far that may have changed its files */
     int64_t life_ends;      /* time at which its process ends it (ms since 1970) */
     int64_t expires;        /* time at which the front ends it, before that; 0: it does not */
     bool paused;            /* its client has paused it: it takes no requests */
