@@ -501,6 +501,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        /** the session's commands */
+        get: operations["listCommands"];
+        put?: never;
+        /** start a command that goes on beside the session's runs */
+        post: operations["postCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/commands/{command}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        /** a command as it is */
+        get: operations["getCommand"];
+        put?: never;
+        post?: never;
+        /** kill a command; of one that has ended, forget it */
+        delete: operations["deleteCommand"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/commands/{command}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        /** what a command prints, from its beginning, as it comes, and its end */
+        get: operations["getCommandEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/commands/{command}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** give a command a piece of its standard input, or end it */
+        post: operations["postCommandInput"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/commands/{command}/signal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** send a signal to the processes of a command */
+        post: operations["postCommandSignal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/tools/{call}": {
         parameters: {
             query?: never;
@@ -1892,6 +2002,108 @@ export interface components {
             bytes: number;
             sha256?: string;
         };
+        CommandId: string;
+        StartCommand: {
+            /** @description A program of the tree and its arguments, under a policy with commands.allow */
+            command: string[];
+            env?: components["schemas"]["Env"];
+            /** @description absolute path of the directory of the cell that it begins in */
+            workdir?: string;
+            limits?: components["schemas"]["RunLimits"];
+        };
+        Command: {
+            command_id: components["schemas"]["CommandId"];
+            /** @enum {unknown} */
+            state: "running" | "ended";
+            /** @description in the cell */
+            pid: number;
+            command: string[];
+            started: components["schemas"]["Time"];
+            /** @description its last event; null: it goes on */
+            exited: null | components["schemas"]["ExitedEvent"];
+        };
+        Commands: {
+            commands: components["schemas"]["Command"][];
+        };
+        CommandInput: {
+            text?: string;
+            /** @description base64, in the place of text */
+            data?: string;
+            /** @description true: this is the last of its input */
+            end?: boolean;
+        };
+        CommandSignal: {
+            /**
+             * @description KILL goes to all processes of the command, others to its process group
+             * @enum {unknown}
+             */
+            signal: "INT" | "TERM" | "KILL" | "HUP" | "QUIT" | "USR1" | "USR2" | "STOP" | "CONT";
+        };
+        StartedEvent: {
+            /** @constant */
+            event: "started";
+            command: components["schemas"]["CommandId"];
+            pid: number;
+        };
+        CommandTextEvent: {
+            /** @enum {unknown} */
+            event: "stdout" | "stderr";
+            command: components["schemas"]["CommandId"];
+            text: string;
+        };
+        CommandDataEvent: {
+            /** @enum {unknown} */
+            event: "stdout" | "stderr";
+            command: components["schemas"]["CommandId"];
+            data: string;
+        };
+        /** @description no more events of this stream come; what was printed since is dropped */
+        CommandCutEvent: {
+            /** @constant */
+            event: "cut";
+            command: components["schemas"]["CommandId"];
+            /** @enum {unknown} */
+            stream: "stdout" | "stderr";
+        };
+        ExitedEvent: {
+            /** @constant */
+            event: "exited";
+            command: components["schemas"]["CommandId"];
+            /** @description how its first process ended */
+            process: {
+                exit: number;
+            } | {
+                signal: number;
+                name: string;
+            };
+            /**
+             * @description as in a manifest; killed: the session's client killed it, or ended the session
+             * @enum {unknown}
+             */
+            status: "ok" | "error" | "timeout" | "cpu" | "memory" | "output" | "killed";
+            reason: string | null;
+            /** @description seconds from its start to its end */
+            wall: number;
+            /** @description seconds of CPU time, as far as they could be counted */
+            cpu: number;
+            stdout: {
+                /** @description how many the command has printed */
+                bytes: number;
+                /** @description limits.stdout or limits.stderr left out some of them */
+                truncated: boolean;
+            };
+            stderr: {
+                /** @description how many the command has printed */
+                bytes: number;
+                /** @description limits.stdout or limits.stderr left out some of them */
+                truncated: boolean;
+            };
+        };
+        CommandEvent: components["schemas"]["StartedEvent"] | components["schemas"]["CommandTextEvent"] | components["schemas"]["CommandDataEvent"] | components["schemas"]["CommandCutEvent"] | components["schemas"]["ExitedEvent"];
+        /** @description each event is a line */
+        CommandEvents: string;
+        /** @description Server-Sent Events: each event is a message, in the field data, with an ID to go on from; comments are sent in silence */
+        CommandEventStream: string;
         /** @description each event is a line */
         SessionEvents: string;
         /** @description Server-Sent Events: each event is a message, in the field data; comments are sent in silence */
@@ -4866,6 +5078,674 @@ export interface operations {
             };
             /** @description not JSON */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    listCommands: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the commands that go on, and those that have ended and were not deleted, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Commands"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or command, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its commands with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    postCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartCommand"];
+            };
+        };
+        responses: {
+            /** @description the command goes on, beside runs and other commands */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+            /** @description not well-formed: the detail has line and column */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or command, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description 16 commands go on already, or the session's process has not taken what it was sent before */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its commands with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than bodies may be */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description well-formed, and nothing that this session can start: its policy lets no commands be executed, or there is no room for a process */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    getCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the command as it is */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or command, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its commands with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    deleteCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the command still went on: it is killed, and its events tell of its end */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+            /** @description the command had ended: its events are removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or command, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its commands with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    getCommandEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description text/event-stream: Server-Sent Events, else lines */
+                Accept?: string;
+                /** @description with text/event-stream: go on behind this event */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the events, until the command has ended */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["CommandEvents"];
+                    "text/event-stream": components["schemas"]["CommandEventStream"];
+                };
+            };
+            /** @description Last-Event-ID is that of the last event of all */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or command, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its commands with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    postCommandInput: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommandInput"];
+            };
+        };
+        responses: {
+            /** @description passed on to the command */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+            /** @description not well-formed: the detail has line and column */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or command, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the command has ended, or its input, or it has not read its earlier input */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its commands with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than bodies may be */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description well-formed, and no input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    postCommandSignal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of a command of the session */
+                command: components["schemas"]["CommandId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommandSignal"];
+            };
+        };
+        responses: {
+            /** @description passed on to the command */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Command"];
+                };
+            };
+            /** @description not well-formed: the detail has line and column */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or command, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the command has ended */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its commands with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than bodies may be */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such signal */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
