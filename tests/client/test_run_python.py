@@ -68,6 +68,20 @@ def test_a_text_without_code_is_a_program(session, code):
     assert run(code, session=session) is None
 
 
+@pytest.mark.parametrize(("options", "message"), [
+    ({"ok_dests": 3}, "ok_dests: expected a list of directories, or None, got 3"), ({"on_call": 3}, "on_call: expected a function, got 3"),
+    ({"pre_deny": "f"}, "pre_deny: expected a function, got 'f'"),
+])
+def test_arguments_that_are_none(options, message):
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        RunPython(g={}, **options)
+
+
+def test_code_that_is_no_text():
+    with pytest.raises(TypeError, match="^code: expected text, got bytes$"):
+        run(b"1")
+
+
 def test_values_of_the_namespace_go_in():
     g = {"n": 3, "items": [1, {"a": None}], "m": math, "unused": object()}
     assert run("[n, items, m.floor(2.5), 'un' + 'used' in globals()]", g) == [3, [1, {"a": None}], 2, False]

@@ -235,6 +235,9 @@ class RunPython:
         ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
         the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
+        for name, hook in (("pre_deny", pre_deny), ("on_call", on_call)):
+            if hook is not None and not callable(hook):
+                raise TypeError(f"{name}: expected a function, got {hook!r:.100}")
         config = self._config = _read_config()
         self.g = _ipython_namespace() if g is None else g
         if self.g is None:
@@ -262,6 +265,8 @@ class RunPython:
         """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
+        if not isinstance(code, str):
+            raise TypeError(f"code: expected text, got {type(code).__name__}")
         _namespace.set(self.g)
         begin_run(data, self._pre_deny, _origin())
         with self._config.naming_place({**self._options, "policy": self._policy}):
