@@ -74,6 +74,15 @@ def test_code_with_a_null_byte_is_a_syntax_error():
         run("x\0 = 1")
 
 
+@pytest.mark.parametrize(("options", "message"), [
+    ({"ok_dests": 3}, "ok_dests: expected a list of directories, or None, got 3"), ({"on_call": 3}, "on_call: expected a function, got int"),
+    ({"pre_deny": "f"}, "pre_deny: expected a function, got str"),
+])
+def test_arguments_that_are_none(options, message):
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        RunPython(g={}, **options)
+
+
 def test_values_of_the_namespace_go_in():
     g = {"n": 3, "items": [1, {"a": None}], "m": math, "unused": object()}
     assert run("[n, items, m.floor(2.5), 'un' + 'used' in globals()]", g) == [3, [1, {"a": None}], 2, False]

@@ -278,7 +278,7 @@ class RunPython:
         ban_defs: refuse code that defines functions or classes. ban_imports: modules that code may not import, beside those of
         the policy.
         The rest is as in hotcell.run; the policy is "notebook" unless the user's configuration says otherwise."""
-        _check_arguments(g, ok_dests, pre_deny, ban_imports)
+        _check_arguments(g, pre_deny, on_call, ban_imports)
         config = self._config = _read_config()
         self.g = _ipython_namespace() if g is None else g
         if self.g is None:
@@ -306,9 +306,9 @@ class RunPython:
         """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
         `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
-        _namespace.set(self.g)
         if not isinstance(code, str):
             raise TypeError(f"code: expected a str, got {type(code).__name__}")
+        _namespace.set(self.g)
         if "\0" in code:
             raise SyntaxError("source code string cannot contain null bytes")
         begin_run(data, self._pre_deny, _origin())
@@ -470,17 +470,17 @@ class RunPython:
 
 
 
-def _check_arguments(g: Any, ok_dests: Any, pre_deny: Any, ban_imports: Any) -> None:
+def _check_arguments(g: Any, pre_deny: Any, on_call: Any, ban_imports: Any) -> None:
     """TypeError, which names the argument, if one of these arguments of RunPython is none."""
     if g is not None and not isinstance(g, MutableMapping):
         raise TypeError(f"g: expected a dict, got {type(g).__name__}")
-    for name, value in (("ok_dests", ok_dests), ("ban_imports", ban_imports)):
-        if value is not None and value is not UNSET and not isinstance(value, (PurePath, abc.Iterable)):
-            raise TypeError(f"{name}: expected a list of str, got {type(value).__name__}")
-    if pre_deny is not None:
-        if not callable(pre_deny):
-            raise TypeError(f"pre_deny: expected a function, got {type(pre_deny).__name__}")
-        refuse_coroutines(pre_deny, "pre_deny")
+    if not isinstance(ban_imports, abc.Iterable):
+        raise TypeError(f"ban_imports: expected a list of str, got {type(ban_imports).__name__}")
+    for name, hook in (("pre_deny", pre_deny), ("on_call", on_call)):
+        if hook is not None and not callable(hook):
+            raise TypeError(f"{name}: expected a function, got {type(hook).__name__}")
+        if hook is not None:
+            refuse_coroutines(hook, name)
 
 
 def _dests(dests: Any) -> Optional[Tuple[str, ...]]:
