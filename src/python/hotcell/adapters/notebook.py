@@ -27,7 +27,7 @@ import unicodedata
 import warnings
 from collections import ChainMap, Counter, OrderedDict, abc, deque
 from contextvars import ContextVar
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any, Callable, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, Set, Tuple, Union
 
