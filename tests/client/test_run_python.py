@@ -398,6 +398,29 @@ with contextlib.nullcontext((9, 10)) as (f, g), contextlib.nullcontext(11) as h:
 """
 
 
+def test_what_is_changed_in_place_stays_the_callers_object():
+    """S3.10, S3.12: also by += and beside arguments with names; a name that gets another object has that one."""
+    g = {"items": [3, 1], "more": [1], "table": {"a": 1}, "found": {1}, "fresh": [1], "n": 1, "text": "x"}
+    before = dict(g)
+    run("shown = sorted(items, key=abs); items.append(2)\nmore += [2]\ntable |= {'b': 2}\nfound |= {2}\nwith open('/dev/null') as f: more += [3]\n"
+        "fresh = fresh + [2]\nn += 1\ntext += 'y'", g)
+    assert all(g[name] is before[name] for name in ("items", "more", "table", "found")) and before["fresh"] == [1]
+    assert g == {"items": [3, 1, 2], "more": [1, 2, 3], "table": {"a": 1, "b": 2}, "found": {1, 2}, "fresh": [1, 2], "n": 2, "text": "xy", "shown": [1, 3]}
+
+
+def test_an_object_that_can_be_called_stays_without_a_word():
+    """S3.15: it is the caller's already; only under another name it is warned of."""
+    class Caller:
+        def __call__(self): raise AssertionError("ran")
+    g = {"caller": Caller()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run("n = len(sorted([caller], key=id))", g)
+    with pytest.warns(UserWarning, match="other did not come back"):
+        run("other = caller", g)
+    assert set(g) == {"caller", "n"}
+
+
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="no match statement")
 def test_every_form_of_an_assignment_comes_back():
     """S3.15: names are found in the text before it runs."""

@@ -370,7 +370,8 @@ def allow(*c: Any, allow_policy: Optional[AllowPolicy] = None) -> Any:
         elif callable(item):
             owner = _owner(item) if _has_place(item) else _Instance(item)
             register(owner, getattr(item, "__name__", type(item).__name__), allow_policy)
-            __llmtools__[item] = None
+            with contextlib.suppress(TypeError):  # an object without a hash is told of by its class
+                __llmtools__[item] = None
         else:
             raise TypeError(f"{item!r}: expected a callable or a dict of owners and names")
     return c[0] if len(c) == 1 and callable(c[0]) else None

@@ -63,6 +63,8 @@ UNSET: Any = globals().get("UNSET") or type("Unset", (), {"__repr__": lambda sel
 MAX_RETURNS = 64       # names that one job can give back
 MOST_NAME = 64         # bytes of a name that a job can have by itself
 WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
+OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
+COMPOUND = {"with", "for", "while", "if", "elif", "async", "def", "class", "case", "match", "except", "else", "try", "finally"}  # begin statements with a colon
 SOURCES = 10           # most sources of runs that linecache keeps
 CHANGING = (list, dict, set, bytearray, SimpleNamespace)  # types whose values the cell has copies of, which code can change
 DENIED_CALLS = {"breakpoint", "exec", "eval", "compile"}  # calls that the policy "notebook" denies
@@ -144,8 +146,9 @@ class _Names:
             self._take(line)
 
     def _take(self, line: List[str]) -> None:
-        last = max((i for i, text in enumerate(line) if text.endswith("=") and text not in ("==", "!=", "<=", ">=")),
-                   default=-1)
+        first, last = _assignment(line)
+        any_sign = max((i for i, text in enumerate(line) if text.endswith("=") and text not in ("==", "!=", "<=", ">=")),
+                       default=-1)  # also one that tells a method inplace=True
         targets = _targets(line)
         for i, text in enumerate(line):
             before = line[i - 1] if i else ""
@@ -154,10 +157,23 @@ class _Names:
             text = _as_compiled(text)
             self.used.setdefault(text)
             after = line[i + 1] if i + 1 < len(line) else ""
-            if i < last or before in ("as", "import") or after == ":=" or i in targets and after != "(":
+            named = before in ("as", "import") or after == ":=" or i in targets and after != "("
+            if i < any_sign or named:
                 self.assigned.add(text)
-                if after not in (".", "["):
+                if (named or first <= i < last) and after not in (".", "["):
                     self.bound.add(text)
+
+
+def _assignment(line: List[str]) -> Tuple[int, int]:
+    """The places in a line between which names get another object: up to its last sign of an assignment, and behind the head of a
+    compound statement. In brackets stand arguments and defaults; += changes lists in place."""
+    first = _end(line, 0, (":",)) if line and line[0] in COMPOUND else 0
+    depth, last = 0, -1
+    for i, text in enumerate(line):
+        depth += (text in OPENING) - (text in CLOSING)
+        if depth <= 0 and text == "=":
+            last = i
+    return first, last
 
 
 def _targets(line: List[str]) -> Set[int]:
@@ -178,7 +194,7 @@ def _end(line: List[str], start: int, ends: Sequence[str]) -> int:
     """The place of the first of these signs that stands in no bracket."""
     depth = 0
     for i in range(start, len(line)):
-        depth += (line[i] in "([{") - (line[i] in ")]}")
+        depth += (line[i] in OPENING) - (line[i] in CLOSING)
         if line[i] in ends and depth <= 0:
             return i
     return len(line)
@@ -444,6 +460,8 @@ class RunPython:
                 entry = result.guest["returned"][name]
                 value = desk.object_of(entry.get("json")) if entry.get("mime") == STANDIN else returned[name]
             except (ImportError, PermissionError) as error:
+                if entry.get("mime") == STANDIN and desk.stands_for(entry.get("json"), self.g.get(name)):
+                    continue  # it is what it was
                 warnings.warn(f"{name} did not come back: {error}", stacklevel=5)
                 continue
             if not should_export(name, value, self.g) or name in given and _is_same(given[name], value):

@@ -136,6 +136,10 @@ class Desk:
             raise PermissionError(f"{_title(value)} is a function, class or module of the caller's, or contains one")
         return value
 
+    def stands_for(self, reference: Any, value: Any) -> bool:
+        """Whether a stand-in that comes back is one of this very object. PermissionError: there is none."""
+        return self._target(reference).value is value
+
     def tool(self, answer: Optional[Callable[..., Any]] = None) -> Tool:
         """The tool by which the cell asks. `answer` is in the place of self.answer."""
         return Tool(answer or self.answer, name="hotcell_call", description="Asks the caller.", parameters=PARAMETERS, **BOUNDS)
