@@ -28,7 +28,8 @@ static const char help[] =
     "       hotcell tree prune [--previous] [--remove]\n"
     "       hotcell tree path NAME|ID\n\n"
     "With '+' before its name, rollback, show, diff, sbom, verify, remove and path take a layer.\n"
-    "RECIPE is 'base', 'minimal-scientific', 'scientific', 'scientific-more', 'shell', or a path to a recipe\n"
+    "RECIPE is 'base', 'minimal-scientific', 'scientific', 'scientific-more', 'shell', or a path to a "
+    "recipe\n"
     "(with a slash).\n"
     "--python PATH takes the distributions from that interpreter's (virtual) environment.\n";
 
