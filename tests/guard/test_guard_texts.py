@@ -130,6 +130,28 @@ import pandas
 text = pandas.DataFrame({"a": [thing.method]}).style.format("{0.__globals__}").to_html()
 tell(text) if "warnings" in text else print(text)
 """, "__globals__"),
+    "pandas: calls jinja2": ("scientific", """
+import functools, jinja2, pandas
+get = functools.partial(jinja2.Environment().getattr, attribute="__glo" + "bals__")
+tell(pandas.Series([thing.method]).map(get).iloc[0])
+""", "__globals__"),
+    "pandas: calls a format": ("scientific", """
+import pandas
+text = pandas.Series([thing]).map("{0.method.__globals__}".format).iloc[0]
+tell(text) if "warnings" in text else print(text)
+""", "__globals__"),
+    "pandas: calls yaml": ("scientific", """
+import os, pandas, yaml
+tell(pandas.Series(["!!python/name:os.system"]).map(yaml.full_load).iloc[0])
+""", "os.system"),
+    "dataclasses: a name": ("base", """
+import dataclasses
+class Record:
+    __annotations__ = {"x, tell(thing.method.__globals__), self.x": int}
+    x = 1
+dataclasses.dataclass(init=False, repr=False)(Record)
+Record() == Record()
+""", "__globals__"),
     "yaml: apply": ("scientific", """
 import yaml
 tell(yaml.unsafe_load("!!python/object/apply:os.getcwd []"))

@@ -127,26 +127,28 @@ static PyObject *guarded_delattr(PyObject *self, PyObject *const *args, Py_ssize
 
 static PyObject *plain_getattr, *plain_setattr, *plain_delattr; /* owned */
 
-/* Is the name denied only because it begins with an underscore? */
-static bool is_spared(const char *name)
+/* Is the name denied, but not for being private? */
+static bool is_listed(const char *name)
 {
-    hc_guard_spare_private(HC_SPARE_ALL);
+    hc_guard_spare(HC_SPARE_ALL, NULL);
     bool denied = hc_guard_given_denied(name) || hc_guard_attribute_denied(name);
-    hc_guard_spare_private(HC_SPARE_NONE);
-    return !denied;
+    hc_guard_spare(HC_SPARE_NONE, NULL);
+    return denied;
 }
 
 /* Does a library look up for its caller (hc_servers) a name that is denied to the program? The names in the
  * library's own code are for itself, and so are private ones that it puts together, as sympy does in
- * "_print_" + name; but not in a template. */
+ * "_print_" + name; but not in a template. Who called the library does not matter: the program can pass its
+ * functions to any other. */
 static bool serves_denied_name(PyObject *name)
 {
     static const char *const templates[] = {"jinja2/", "markupsafe/", NULL};
     const char *utf8 = text_of(name);
     if (!utf8 || (!hc_guard_given_denied(utf8) && !hc_guard_attribute_denied(utf8)))
         return false;
-    bool own = hc_caller_is_library(templates) && is_spared(utf8);
-    return !own && !hc_caller_has_constant(name) && hc_caller_is_guest(hc_servers);
+    if (is_listed(utf8))
+        return hc_caller_is_one_of(hc_servers) && !hc_caller_has_constant(name);
+    return hc_caller_is_one_of(templates) && !hc_caller_has_constant(name) && !hc_library_is_loaded();
 }
 
 /* Calls the real function for a library; for code without a file, which a library made of a text of the

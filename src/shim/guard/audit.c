@@ -442,7 +442,7 @@ static int judge_event(enum hc_event_kind kind, const struct event *e)
     case HC_EVENT_CODE:
         return refuse_unless(!hc_caller_is_guest(NULL), e);
     case HC_EVENT_LOAD_CODE: /* jinja2 does it for a program that has a cache of templates */
-        return refuse_unless(!hc_caller_is_guest(hc_servers), e);
+        return refuse_unless(!hc_caller_is_guest(NULL) && !hc_caller_is_one_of(hc_servers), e);
     case HC_EVENT_ATTRIBUTE:
         return judge_attribute(e);
     case HC_EVENT_PICKLE:

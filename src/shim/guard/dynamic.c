@@ -52,11 +52,35 @@ static mod_ty as_module(mod_ty tree, PyArena *arena)
     return tree->kind == Module_kind ? tree : _PyAST_Module(body, NULL, arena);
 }
 
-static int judge_tree(mod_ty tree, PyArena *arena, const char *text)
+/* Who has a source compiled. */
+enum maker {
+    BY_PROGRAM,
+    BY_LIBRARY, /* a library, perhaps of a text that the program gave it */
+};
+
+/* Denied names that a library's texts have for its own purposes. NULL: none. */
+static const char *const *own_names_of_caller(void)
+{
+    static const struct {
+        const char *module, *names[5];
+    } own[] = {
+        {"dataclasses", {"__class__", "__qualname__", "__setattr__", "__delattr__"}},
+        {"scipy/_lib/_bunch", {"__class__", "__dict__", "__name__"}},
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (hc_caller_is_module(own[i].module))
+            return own[i].names;
+    return NULL;
+}
+
+static int judge_tree(mod_ty tree, PyArena *arena, const char *text, enum maker by)
 {
     struct hc_findings found = {0};
     mod_ty module = as_module(tree, arena);
+    if (by == BY_LIBRARY)
+        hc_guard_spare(hc_library_is_loaded() ? HC_SPARE_ALL : HC_SPARE_SINGLE, own_names_of_caller());
     int rc = module ? hc_guard_check(module, text, &found) : -1;
+    hc_guard_spare(HC_SPARE_NONE, NULL);
     if (rc == 0)
         rc = refuse_found(&found);
     hc_findings_finish(&found);
@@ -65,7 +89,7 @@ static int judge_tree(mod_ty tree, PyArena *arena, const char *text)
 
 /* `text` is UTF-8; with `raw` it names its encoding itself, by the rules for Python sources. Text that cannot
  * be parsed here is not run either, as the interpreter might read it otherwise. */
-static int judge_text(const char *text, bool raw, int start)
+static int judge_text(const char *text, bool raw, int start, enum maker by)
 {
     PyArena *arena = _PyArena_New();
     hc_autopy *file = PyUnicode_FromString("<string>");
@@ -74,7 +98,7 @@ static int judge_text(const char *text, bool raw, int start)
         .cf_feature_version = PY_MINOR_VERSION,
     };
     mod_ty tree = arena && file ? _PyParser_ASTFromString(text, file, start, &flags, arena) : NULL;
-    int rc = tree ? judge_tree(tree, arena, raw ? "" : text) : -1;
+    int rc = tree ? judge_tree(tree, arena, raw ? "" : text, by) : -1;
     if (arena)
         _PyArena_Free(arena);
     return rc;
@@ -82,11 +106,11 @@ static int judge_text(const char *text, bool raw, int start)
 
 /* Checks a tree of Python objects (module ast), and returns a copy of what was checked, as the program's
  * objects could have other attributes when they are read again. New reference; NULL with an exception set. */
-static PyObject *judge_object(PyObject *object, int mode)
+static PyObject *judge_object(PyObject *object, int mode, enum maker by)
 {
     PyArena *arena = _PyArena_New();
     mod_ty tree = arena ? PyAST_obj2mod(object, arena, mode) : NULL;
-    PyObject *copy = tree && judge_tree(tree, arena, "") == 0 ? PyAST_mod2obj(tree) : NULL;
+    PyObject *copy = tree && judge_tree(tree, arena, "", by) == 0 ? PyAST_mod2obj(tree) : NULL;
     if (arena)
         _PyArena_Free(arena);
     return copy;
@@ -106,18 +130,12 @@ static PyObject *refuse_unguarded(void)
     return NULL;
 }
 
-/* Who has a source compiled. */
-enum maker {
-    BY_PROGRAM,
-    BY_LIBRARY, /* a library, perhaps of a text that the program gave it */
-};
-
-static PyObject *judge_any(PyObject *source, int start)
+static PyObject *judge_any(PyObject *source, int start, enum maker by)
 {
     if (PyCode_Check(source)) /* it was checked when it was compiled */
         return Py_NewRef(source);
     if (PyAST_Check(source) > 0)
-        return judge_object(source, start == Py_eval_input ? 1 : start == Py_single_input ? 2 : 0);
+        return judge_object(source, start == Py_eval_input ? 1 : start == Py_single_input ? 2 : 0, by);
     bool is_str = PyUnicode_Check(source);
     if (!is_str && !PyObject_CheckBuffer(source))
         return Py_NewRef(source); /* not a source: the call itself raises the exception */
@@ -127,7 +145,7 @@ static PyObject *judge_any(PyObject *source, int start)
         return NULL;
     if (start == Py_eval_input)
         text += strspn(text, " \t");
-    return judge_text(text, !is_str, start) < 0 ? NULL : hc_py_take(&fixed);
+    return judge_text(text, !is_str, start, by) < 0 ? NULL : hc_py_take(&fixed);
 }
 
 /* Checks `source`, and returns the object to use in its place. New reference; NULL with an exception set. */
@@ -135,12 +153,7 @@ static PyObject *judge_source(PyObject *source, int start, enum maker by)
 {
     if (by == BY_PROGRAM && hc_guard.code.guarded_writes && !PyCode_Check(source))
         return refuse_unguarded();
-    hc_guard_spare_private(by == BY_PROGRAM         ? HC_SPARE_NONE
-                           : hc_library_is_loaded() ? HC_SPARE_ALL
-                                                    : HC_SPARE_SINGLE);
-    PyObject *judged = judge_any(source, start);
-    hc_guard_spare_private(HC_SPARE_NONE);
-    return judged;
+    return judge_any(source, start, by);
 }
 
 int hc_dynamic_judge(PyObject *source, int start)
@@ -235,6 +248,14 @@ static PyObject *as_compiled(PyObject *code, PyObject *const *args, Py_ssize_t c
     return hc_origin_compiled(code, source < 0 ? NULL : args[source], file < 0 ? NULL : args[file]);
 }
 
+/* Does the import system compile a file of the tree? */
+static bool is_of_tree(PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t source = argument_index(count, names, 0, "source"),
+               file = argument_index(count, names, 1, "filename");
+    return source >= 0 && file >= 0 && hc_origin_is_read(args[source], args[file]);
+}
+
 static PyObject *compile_judged(enum maker by, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     Py_ssize_t at = argument_index(count, names, 0, "source"),
@@ -259,20 +280,11 @@ static PyObject *guarded_compile(PyObject *self, PyObject *const *args, Py_ssize
 
 /* ---- code that libraries make of texts ---- */
 
-/* Modules that make code of texts which they wrote themselves, with at most names of the program in them. The
- * texts of all others may be the program's: they are checked as if it had called eval() itself. */
-static const char *const own_texts[] = {"importlib._bootstrap",
-                                        "dataclasses",
-                                        "collections/",
-                                        "scipy/_lib/_bunch",
-                                        "scipy/stats/_distn_infrastructure",
-                                        "fontTools/ttLib/tables/otBase",
-                                        NULL};
-
-/* Does a library make code of a text that may be the program's? */
-static bool is_foreign_text(PyObject *const *args, Py_ssize_t count)
+/* Does a library make code of a text? The text may be the program's: it is checked as if the program had
+ * called eval() itself. */
+static bool is_text_of_library(PyObject *const *args, Py_ssize_t count)
 {
-    return count && !PyCode_Check(args[0]) && hc_caller_is_library(own_texts);
+    return count && !PyCode_Check(args[0]) && hc_caller_is_library();
 }
 
 /* Does this call of compile() only parse, as ast.parse() does? */
@@ -314,7 +326,7 @@ static PyObject *eval_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
     (void)self;
     if (give_own_builtins(args, count) < 0)
         return NULL;
-    if (is_foreign_text(args, count))
+    if (is_text_of_library(args, count))
         return run_judged(plain_eval, Py_eval_input, BY_LIBRARY, args, count, names);
     return call_for_caller("eval", plain_eval, args, count, names);
 }
@@ -322,7 +334,7 @@ static PyObject *eval_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
 static PyObject *compile_for_all(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self;
-    if (is_foreign_text(args, count) && !only_parses(args, count, names))
+    if (hc_caller_is_library() && !only_parses(args, count, names) && !is_of_tree(args, count, names))
         return compile_judged(BY_LIBRARY, args, count, names);
     PyObject *code = call_for_caller("compile", plain_compile, args, count, names);
     return as_compiled(code, args, count, names);
@@ -350,7 +362,7 @@ static PyObject *exec_for_all(PyObject *self, PyObject *const *args, Py_ssize_t 
         return NULL;
     if (count >= 1 && PyCode_Check(args[0]) && is_own_module(args[0]))
         hc_guard_compiled(args[0]);
-    if (is_foreign_text(args, count))
+    if (is_text_of_library(args, count))
         return run_judged(plain_exec, Py_file_input, BY_LIBRARY, args, count, names);
     return call_for_caller("exec", plain_exec, args, count, names);
 }

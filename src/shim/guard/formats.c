@@ -73,7 +73,7 @@ static bool is_for_guest(PyObject *text)
 {
     if (hc_caller_is_guest(NULL))
         return true;
-    return may_name_attribute(text) && hc_caller_is_library(NULL) && !hc_caller_has_constant(text);
+    return may_name_attribute(text) && hc_caller_is_library() && !hc_caller_has_constant(text);
 }
 
 static PyObject *format(PyObject *self, PyObject *args, PyObject *named)

@@ -127,10 +127,16 @@ bool hc_called_by_guest(void)
     return party == HC_PARTY_GUEST || party == HC_PARTY_NONE;
 }
 
-bool hc_caller_is_library(const char *const *except)
+bool hc_caller_is_one_of(const char *const *modules)
 {
     const hc_frame *f = innermost();
-    return f && hc_party_of_file(hc_frame_code(f)->co_filename) == HC_PARTY_LIBRARY && !is_one_of(f, except);
+    return f && is_one_of(f, modules);
+}
+
+bool hc_caller_is_library(void)
+{
+    const hc_frame *f = innermost();
+    return f && hc_party_of_file(hc_frame_code(f)->co_filename) == HC_PARTY_LIBRARY;
 }
 
 bool hc_library_is_loaded(void)

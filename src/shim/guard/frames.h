@@ -38,8 +38,11 @@ bool hc_called_by_guest(void);
 /* Is the innermost frame one of `module` of the standard library? */
 bool hc_caller_is_module(const char *module);
 
-/* Is the innermost frame a library's, and none of the modules `except`, written as `through` above? */
-bool hc_caller_is_library(const char *const *except);
+/* Is the innermost frame one of these modules, written as `through` above? */
+bool hc_caller_is_one_of(const char *const *modules);
+
+/* Is the innermost frame a library's? */
+bool hc_caller_is_library(void);
 
 /* Is a library's module being loaded: is there its top level between the innermost frame and the program's?
  */

@@ -347,8 +347,10 @@ static bool is_bound(enum way way)
         return !hc_threads_allowed();
     if (way == WAY_LOAD) /* hc_reach_judge_load looks at the caller itself */
         return true;
-    if (way == WAY_IMPORT || way == WAY_OBJECT)
-        return hc_caller_may_serve_guest(hc_resolvers);
+    if (way == WAY_OBJECT) /* the program can have any library call it */
+        return true;
+    if (way == WAY_IMPORT)
+        return hc_caller_is_one_of(hc_servers) || hc_caller_may_serve_guest(hc_resolvers);
     bool returns_attributes = way == WAY_ATTRIBUTES;
     return returns_attributes || hc_guest_line() ? hc_caller_may_serve_guest(NULL) : hc_caller_is_guest(NULL);
 }

@@ -209,11 +209,15 @@ static PyObject *renamed(PyObject *made)
     return held && rename_all(held) == 0 ? hc_py_take(&held) : NULL;
 }
 
+bool hc_origin_is_read(PyObject *source, PyObject *filename)
+{
+    return read_bytes && source == read_bytes && filename && PyUnicode_Check(filename) &&
+           PyUnicode_Compare(filename, read_path) == 0;
+}
+
 PyObject *hc_origin_compiled(PyObject *code, PyObject *source, PyObject *filename)
 {
-    bool read = read_bytes && source == read_bytes && filename && PyUnicode_Check(filename) &&
-                PyUnicode_Compare(filename, read_path) == 0;
-    return read ? code : renamed(code);
+    return hc_origin_is_read(source, filename) ? code : renamed(code);
 }
 
 /* ---- functions that make code ---- */

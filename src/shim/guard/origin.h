@@ -19,6 +19,9 @@ int hc_origin_prepare(void);
 /* Replaces the functions that make code; called before the program runs. -1 with an exception set. */
 int hc_origin_guard(void);
 
+/* Is `source` what the import system has just read from the file of the tree that `filename` names? */
+bool hc_origin_is_read(PyObject *source, PyObject *filename);
+
 /* Renames code that compile() made of `source` under `filename`, if it claims a library's name wrongly.
  * Steals `code`, which may be NULL. New reference. */
 PyObject *hc_origin_compiled(PyObject *code, PyObject *source, PyObject *filename);

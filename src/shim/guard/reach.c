@@ -12,15 +12,14 @@
 #include "shim/guard/rules.h"
 
 /* Libraries that do what a text of their caller says: templates, expressions, documents. */
-#define SERVERS "jinja2/", "markupsafe/", "yaml/", "sympy/", "mpmath/", "tqdm/"
-const char *const hc_servers[] = {SERVERS, NULL};
-const char *const hc_resolvers[] = {"pkgutil", "pydoc",  "operator", "importlib/", "unittest/", "contextlib",
-                                    "runpy",   "string", "logging/", SERVERS,      NULL};
+const char *const hc_servers[] = {"jinja2/", "markupsafe/", "yaml/", "sympy/", "mpmath/", "tqdm/", NULL};
+const char *const hc_resolvers[] = {"pkgutil",    "pydoc", "operator", "importlib/", "unittest/",
+                                    "contextlib", "runpy", "string",   "logging/",   NULL};
 /* Modules that look into a module which their caller passes. inspect is only here, as it also goes through
  * all modules for its own purposes. */
 static const char *const inspecting_modules[] = {"pkgutil",   "pydoc",      "operator", "importlib/",
                                                  "unittest/", "contextlib", "runpy",    "string",
-                                                 "logging/",  "inspect",    SERVERS,    NULL};
+                                                 "logging/",  "inspect",    NULL};
 /* Modules with loaders, which the program may call without the import system. */
 static const char *const loaders[] = {
     "importlib._bootstrap", "importlib._bootstrap_external", "importlib/", "pkgutil", "runpy", NULL};
@@ -144,7 +143,10 @@ static PyObject *refuse_module(PyObject *value)
  * its own text are for itself. */
 static bool is_for_guest(void)
 {
-    return hc_caller_is_guest(NULL) || (!hc_caller_names_attribute() && hc_caller_is_guest(hc_resolvers));
+    if (hc_caller_is_guest(NULL))
+        return true;
+    return !hc_caller_names_attribute() &&
+           (hc_caller_is_one_of(hc_servers) || hc_caller_is_guest(hc_resolvers));
 }
 
 /* The module that the caller gets for the attribute of `from`. Consumes `value`, which is a module. */
@@ -230,7 +232,7 @@ static bool is_asked_for_guest(PyObject *name)
     if (hc_caller_is_guest(NULL))
         return true;
     bool by_text = hc_caller_names(name) && PyUnicode_CompareWithASCIIString(name, "__dict__") != 0;
-    return !by_text && hc_caller_is_guest(inspecting_modules);
+    return !by_text && (hc_caller_is_one_of(hc_servers) || hc_caller_is_guest(inspecting_modules));
 }
 
 /* Refuses an attribute of a denied module. `by_text`: the program's text names it. C code, which may go

@@ -8,11 +8,11 @@
 
 #include "shim/harness/py.h"
 
-/* Libraries outside of the standard library that do what a text of their caller says, for hc_caller_is_guest:
- * a template, an expression, a document names attributes and modules as the program does. */
+/* Libraries outside of the standard library that do what a text of their caller says: a template, an
+ * expression, a document names attributes and modules as the program does. For hc_caller_is_one_of. */
 extern const char *const hc_servers[];
 
-/* These, and modules of the standard library that look names up for their callers, for hc_caller_is_guest:
+/* Modules of the standard library that look names up for their callers, for hc_caller_is_guest:
  * pkgutil.resolve_name("socket") is an import of socket. */
 extern const char *const hc_resolvers[];
 

@@ -228,22 +228,32 @@ bool hc_guard_given_denied(const char *name)
     return !hc_names_has(&hc_guard.attributes.allow, name);
 }
 
-static _Thread_local enum hc_spared spared_now; /* hc_guard_spare_private */
+static _Thread_local enum hc_spared spared_private; /* hc_guard_spare */
+static _Thread_local const char *const *spared_names;
 
-void hc_guard_spare_private(enum hc_spared spared)
+void hc_guard_spare(enum hc_spared private_ones, const char *const *names)
 {
-    spared_now = spared;
+    spared_private = private_ones;
+    spared_names = names;
+}
+
+static bool is_spared(const char *name)
+{
+    for (const char *const *one = spared_names; one && *one; one++)
+        if (strcmp(*one, name) == 0)
+            return true;
+    return false;
 }
 
 static bool is_private(const char *name)
 {
     return name[0] == '_' &&
-           (spared_now == HC_SPARE_NONE || (spared_now == HC_SPARE_SINGLE && name[1] == '_'));
+           (spared_private == HC_SPARE_NONE || (spared_private == HC_SPARE_SINGLE && name[1] == '_'));
 }
 
 bool hc_guard_attribute_denied(const char *name)
 {
-    if (hc_names_has(&hc_guard.attributes.allow, name))
+    if (hc_names_has(&hc_guard.attributes.allow, name) || is_spared(name))
         return false;
     return hc_names_has(&hc_guard.attributes.deny, name) ||
            (hc_guard.attributes.private_ones && is_private(name)) ||

@@ -113,11 +113,12 @@ const char *hc_guard_import_refusal(const char *dotted, bool from);
 bool hc_guard_given_denied(const char *name);
 
 /* Which names that begin with an underscore are spared by attributes.private_ones: a library's text uses such
- * names for its own objects. Names that the policy denies by themselves are never spared. */
+ * names for its own objects. */
 enum hc_spared { HC_SPARE_NONE, HC_SPARE_SINGLE /* those with one underscore */, HC_SPARE_ALL };
 
-/* Has the checks of this thread spare names, until the next call. */
-void hc_guard_spare_private(enum hc_spared spared);
+/* Has the checks of attributes' names spare private ones, and those of `names`, a list that ends with NULL
+ * and is borrowed until the next call; NULL: none. It holds for the thread until its next call. */
+void hc_guard_spare(enum hc_spared private_ones, const char *const *names);
 
 /* Is the program forbidden to use attributes of this name? */
 bool hc_guard_attribute_denied(const char *name);
