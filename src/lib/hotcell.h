@@ -6,18 +6,23 @@
  *
  * Ownership: a function whose name ends in _free frees a handle, and takes NULL. Texts that a function
  * returns as `const char *` belong to the handle and live as long as it. Arguments are copied, except the
- * place, which must outlive its jobs and sessions. Errors: a function that can fail takes a `struct
- * hotcell_error *`, which may be NULL, and fills it if it returns NULL or HOTCELL_FAILED. A program that
- * fails is no error: its result says so. Units: sizes are bytes, times of the library milliseconds. Limits
- * are texts as for hotcell(1): "30s", "512M". Threads: different handles may be used by different threads at
- * the same time, and a place by all of them. A job, session, spec or result is used by one thread at a time.
- * HOTCELL, PATH, HOTCELL_SOCKET and HOTCELL_TOKEN are read when a place is opened: no thread may change the
- * environment meanwhile. Processes: the library sets no handler and no mask of signals, raises no SIGPIPE,
- * prints nothing, never ends the process and changes no state of it. All its descriptors are close-on-exec. A
- * process that it starts is waited for by the job or session that it is for; SIGCHLD may come as for any
- * child. A caller that waits for children that it has not started, or ignores SIGCHLD, takes no more than the
- * exit status from the library. Ctrl-C in a terminal does not reach these processes. They end when this
- * process ends, however it ends. */
+ * place, which must outlive its jobs and sessions.
+ *
+ * Errors: a function that can fail takes a `struct hotcell_error *`, which may be NULL, and fills it if it
+ * returns NULL or HOTCELL_FAILED. A program that fails is no error: its result says so.
+ *
+ * Units: sizes are bytes, times of the library milliseconds. Limits are texts as for hotcell(1): "30s".
+ *
+ * Threads: different handles may be used by different threads at the same time, and a place by all of them. A
+ * job, session, spec or result is used by one thread at a time. No thread may change the environment while a
+ * place is opened, which reads HOTCELL, PATH, HOTCELL_SOCKET and HOTCELL_TOKEN, or a command is started.
+ *
+ * Processes: the library sets no handler and no mask of signals, raises no SIGPIPE, prints nothing, never
+ * ends the process and changes no state of it. All its descriptors are close-on-exec. A process that it
+ * starts is waited for by the job or session that it is for; SIGCHLD may come as for any child. A caller that
+ * waits for children that it has not started, or ignores SIGCHLD, takes no more than the exit status from the
+ * library. Ctrl-C in a terminal does not reach these processes. They end when this process ends, however it
+ * ends. */
 #ifndef HOTCELL_H
 #define HOTCELL_H
 
