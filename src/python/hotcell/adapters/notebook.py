@@ -485,7 +485,6 @@ class RunPython:
             warnings.warn(f"not all that the run left came back: {error}", stacklevel=4)
 
 
-
 def _check_arguments(g: Any, pre_deny: Any, on_call: Any, ban_imports: Any) -> None:
     """TypeError, which names the argument, if one of these arguments of RunPython is none."""
     if g is not None and not isinstance(g, MutableMapping):
