@@ -201,7 +201,9 @@ void hc_tool_read_file(struct hc_mcp *m, const struct hc_call *call)
         return;
     }
     if (!file) {
-        hc_mcp_refuse(m, id, "there is no file '%.200s' here (list_files names them)", path);
+        char hint[HC_STORE_HINT];
+        hc_files_hint(m->store, path, hint);
+        hc_mcp_refuse(m, id, "there is no file '%.200s' here%s", path, hint);
         return;
     }
     if (hc_mime_is_image(file->mime))

@@ -193,10 +193,12 @@ static int give_stored(struct hc_mcp *m, const char *run, const cJSON *stored, c
             return hc_fail_as(err, HC_EXIT_DATA, 0,
                               "inputs: '%.80s': expected a Python name of at most 64 characters",
                               item->string);
-        if (!file)
-            return hc_fail_as(err, HC_EXIT_DATA, 0,
-                              "inputs: %s: there is no file '%.200s' here (list_files names them)",
-                              item->string, path ? path : "");
+        if (!file) {
+            char hint[HC_STORE_HINT];
+            hc_files_hint(m->store, path ? path : "", hint);
+            return hc_fail_as(err, HC_EXIT_DATA, 0, "inputs: %s: there is no file '%.200s' here%s",
+                              item->string, path ? path : "", hint);
+        }
         if (hc_json_member(inputs, item->string))
             return hc_fail_as(err, HC_EXIT_DATA, 0, "inputs: '%s' is the name of one of the files, too",
                               item->string);

@@ -56,6 +56,29 @@ static const struct hc_stored *find_in(const struct hc_stored_run *run, const ch
     return NULL;
 }
 
+/* Find a file by its path without the name of its run: what the client wrote, or what the last run left. */
+static const struct hc_stored *find_by_name(const struct hc_store *s, const char *name)
+{
+    for (size_t i = s->run_count + 1; i-- > 0;) {
+        const struct hc_stored_run *run = i == s->run_count ? &s->written : &s->runs[i];
+        for (size_t j = 0; j < run->count; j++) {
+            const char *slash = strchr(run->files[j].path, '/');
+            if (slash && strcmp(slash + 1, name) == 0)
+                return &run->files[j];
+        }
+    }
+    return NULL;
+}
+
+void hc_files_hint(const struct hc_store *s, const char *path, char hint[HC_STORE_HINT])
+{
+    const struct hc_stored *meant = find_by_name(s, path);
+    if (meant)
+        (void)snprintf(hint, HC_STORE_HINT, ": did you mean '%.200s'?", meant->path);
+    else
+        (void)snprintf(hint, HC_STORE_HINT, " (list_files names them)");
+}
+
 const struct hc_stored_run *hc_files_find_run(const struct hc_store *s, const char *name)
 {
     if (strcmp(name, HC_STORE_FILES) == 0)

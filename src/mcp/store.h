@@ -22,7 +22,8 @@ struct hc_stored {
     int64_t bytes;    /* size of the file, in bytes */
 };
 
-#define HC_STORE_RUN 24 /* bytes of a run's name, its NUL included */
+#define HC_STORE_RUN  24  /* bytes of a run's name, its NUL included */
+#define HC_STORE_HINT 240 /* bytes of what hc_files_hint says, its NUL included */
 
 /* The files of a run or session, or those that the client wrote. */
 struct hc_stored_run {
@@ -70,6 +71,8 @@ int hc_files_write(struct hc_store *s, const char *name, const void *data, size_
 
 /* Find a file by its path; NULL: there is none. */
 const struct hc_stored *hc_files_find(const struct hc_store *s, const char *path);
+/* What to say behind "there is no file PATH here": the file that has this name, or how to find out. */
+void hc_files_hint(const struct hc_store *s, const char *path, char hint[HC_STORE_HINT]);
 /* Find a run by its name, or the written files as "files". NULL: there is none. */
 const struct hc_stored_run *hc_files_find_run(const struct hc_store *s, const char *name);
 

@@ -289,7 +289,8 @@ def test_a_launch_that_fails_is_returned(execute, make):
 
 
 @pytest.mark.parametrize(("timeout", "message"), [
-    (-1, "exec_timeout: expected 10ms to 24h, got -1"), ("soon", "exec_timeout: expected a duration such as \"60s\", got 'soon'")])
+    (-1, "exec_timeout: expected 10ms to 24h, got -1"), ("soon", "exec_timeout: expected a duration such as \"60s\", got 'soon'"),
+    (float("nan"), "exec_timeout: expected a finite number, got nan")])
 def test_a_time_limit_that_is_none(make, timeout, message):
     """S1.2, S1.8: a wrong limit is one line in `stderr`, by the name that it has here."""
     result = asyncio.run(make(timeout, tree="base").execute("1"))

@@ -211,6 +211,19 @@ def test_files_and_inputs(server):
     assert not list((kept(server) / "given").iterdir())
 
 
+def test_a_file_that_is_asked_for_by_its_name_alone_is_told_by_its_path(server):
+    for content in ("a\n1\n", "a\n2\n"):
+        server.run(f"open('left.txt', 'w').write({content!r})")
+    server.tool("write_file", name="given.csv", text="a\n1\n")
+    assert server.refusal("read_file", path="given.csv") == "there is no file 'given.csv' here: did you mean 'files/given.csv'?"
+    assert server.refusal("read_file", path="left.txt") == "there is no file 'left.txt' here: did you mean 'run-2/left.txt'?"
+    assert server.refusal("run_python", code="1", inputs={"a": "given.csv"}).endswith(
+        "inputs: a: there is no file 'given.csv' here: did you mean 'files/given.csv'?")
+    server.tool("write_file", name="left.txt", text="a\n3\n")
+    assert "'files/left.txt'?" in server.refusal("read_file", path="left.txt")
+    assert server.refusal("read_file", path="other") == "there is no file 'other' here (list_files names them)"
+
+
 def test_a_file_has_its_own_name_and_a_variable_that_python_takes(server):
     files = {"q3-sales v1.2.txt": "one", "2026.txt": "two", "class.txt": "three", "plain.txt": "four"}
     code = f"print([open(name).read() for name in {list(files)!r}], [open(each).read() for each in (q3_sales_v1_2, file_2026, file_class, plain)])"

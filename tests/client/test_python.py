@@ -447,8 +447,16 @@ def test_check_finds_columns_and_syntax():
 def test_check_raises_for_a_bad_request():
     with pytest.raises(hotcell.PolicyError):
         hotcell.check("1", policy="no-such")
-    with pytest.raises(hotcell.InputError):
-        hotcell.check("", tree="base")
+    with pytest.raises(hotcell.UsageError):
+        hotcell.check("1", tree="")
+    assert hotcell.check("", tree="base").safe
+
+
+@pytest.mark.parametrize("asked", [hotcell.run, hotcell.check])
+@pytest.mark.parametrize(("code", "message"), [("1\n\0", "code: line 2: contains a NUL byte"), ("1\nx = '\ud83d'", "code: line 2: contains half of a surrogate pair")])
+def test_a_program_that_is_no_text_is_named_with_its_line(asked, code, message):
+    with pytest.raises(hotcell.InputError, match=f"^{message}$"):
+        asked(code, tree="base")
 
 
 def test_findings_of_a_refused_run():

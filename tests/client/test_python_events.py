@@ -49,6 +49,13 @@ def in_session(code, **more):
         return session.run(code, **more)
 
 
+def in_daemon_session(daemon):
+    def way(code, **more):
+        with hotcell.Daemon(daemon.socket).session(**BOUNDS) as session:  # a tenant has four at most
+            return session.run(code, **more)
+    return way
+
+
 WAYS = {
     "run": lambda d: lambda code, **more: hotcell.run(code, **BOUNDS, **more),
     "arun": lambda d: lambda code, **more: asyncio.run(hotcell.arun(code, **BOUNDS, **more)),
@@ -58,7 +65,7 @@ WAYS = {
     "AsyncSession": lambda d: lambda code, **more: asyncio.run(in_async_session(code, **more)),
     "Daemon": lambda d: lambda code, **more: hotcell.Daemon(d.socket).run(code, **BOUNDS, **more),
     "AsyncDaemon": lambda d: lambda code, **more: asyncio.run(hotcell.AsyncDaemon(d.socket).run(code, **BOUNDS, **more)),
-    "DaemonSession": lambda d: lambda code, **more: hotcell.Daemon(d.socket).session(**BOUNDS).run(code, **more),
+    "DaemonSession": in_daemon_session,
 }
 
 
@@ -80,6 +87,13 @@ def test_every_way_of_running_tells_a_function_and_a_coroutine_function(way, asy
         assert "".join(event["text"] for event in heard if event["event"] == stream) == whole, heard
     last = [event for event in heard if event["event"] in ("manifest", "result")]
     assert [event["manifest"]["stdout"]["text"] for event in last] == ["one\né"], heard
+
+
+def test_every_way_refuses_a_listener_that_is_no_function_before_the_program_runs(way):
+    for listener in (5, [print]):
+        with pytest.raises(TypeError, match=f"^on_event: expected a function or a coroutine function, got {type(listener).__name__}$"):
+            way("print('ran')", on_event=listener)
+    assert way("1", on_event=None).ok
 
 
 def test_every_way_tells_it_while_the_program_runs_and_ends_it_if_the_listener_fails(way):

@@ -42,6 +42,8 @@ def test_who_denies_can_be_overruled_by_the_caller():
         assert (info.event, info.call.name, info.call.args, dict(info.data)) == ("tool", "fetch", ("https://other.org/",), {"ok_urls": ["example.org"]})
         asyncio.run(runner("fetch('https://other.org/')", data={"ok_urls": [".org"]}))  # data of this run
         assert len(fetched) == 3
+        with pytest.raises(TypeError, match="^data: expected a mapping, names and values, got list$"):
+            asyncio.run(runner("fetch('https://other.org/')", data=["ok_urls"]))
         with pytest.raises(PermissionError):
             asyncio.run(runner("import os\nos.system('true')"))
         assert len(asked) == 2

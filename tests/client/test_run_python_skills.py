@@ -26,6 +26,8 @@ def test_skills_are_looked_up_and_called(monkeypatch):
     assert skills.register(skill) == "prices" and "prices" in skills.known()
     with pytest.raises(NameError):
         ask("list_pyskills()")
+    with pytest.raises(TypeError, match="^module: expected a module or its name, got int$"):
+        skills.register(5)
     with pytest.raises(KeyError, match="there is no skill 'nothing'"):
         skills.enable("nothing")
     skills.enable("prices")

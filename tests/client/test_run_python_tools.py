@@ -127,6 +127,8 @@ def test_registration():
         allow(3)
     with pytest.raises(TypeError):
         allow({math: [3]})
+    with pytest.raises(TypeError, match=r"^allow: <module 'math'.*: expected a list of names, or \.\.\. for all, got int$"):
+        allow({math: 3})
 
 
 class Kept:

@@ -109,6 +109,13 @@ def test_ids_that_could_lead_elsewhere(make, bad):
             make().execute_script("1", pd.DataFrame(), *ids)
 
 
+def test_ids_that_are_no_texts(make):
+    """S2.3: a number, which has digits alone, is told that it is no text."""
+    for ids in ((7, "step"), ("session", 7)):
+        with pytest.raises(ValueError, match="^7: expected a str, got int$"):
+            make().execute_script("1", pd.DataFrame(), *ids)
+
+
 @pytest.mark.parametrize(("script", "reason"), [
     ("import os", "Dangerous import/function detected: os"),
     ("from subprocess import run", "Dangerous import/function detected: subprocess"),

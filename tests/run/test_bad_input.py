@@ -212,7 +212,7 @@ def test_counts_have_ceilings(here):
 def test_inputs_that_cannot_be_given(here):
     (here / "folder").mkdir()
     os.mkfifo(here / "fifo.csv")
-    for path, phrase in [("absent.csv", "No such file"), ("folder", "regular file"), ("fifo.csv", "regular file"),
+    for path, phrase in [("absent.csv", "No such file"), ("folder", "regular file: give a directory with --dir"), ("fifo.csv", "regular file"),
                          ("/dev/zero", "regular file"), ("ok.py/x", "Not a directory")]:
         done = cells.hotcell("run", "-t", "base", "--input", f"data={path}", "ok.py", cwd=here)
         assert_refused(done, DATA, "input 'data'", path, phrase)

@@ -113,8 +113,8 @@ int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int 
     if (fstat(s->fd, &st) < 0)
         return hc_fail(err, errno, "stat %s", s->path);
     if (!S_ISREG(st.st_mode))
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': %s: expected a regular file", in->name,
-                          in->path);
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': %s: expected a regular file%s", in->name,
+                          in->path, S_ISDIR(st.st_mode) ? ": give a directory with --dir" : "");
     char target[sizeof s->target + 1];
     if (hc_input_cell_path(in, target, sizeof target) < 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "input '%s': the name is too long", in->name);

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, FrozenSet, Iterable,
 from urllib.parse import quote_from_bytes, urlencode
 
 from .errors import DaemonLost, DaemonUnavailable, HotcellError, JobError, NotFound, Problem, UsageError, problem_of, unexpected
-from .listening import Event, Listener
+from .listening import Event, Listener, check_listener
 from .place import keep, make_ready, raw_name, write
 from .results import Result, record_of, result_from_manifest
 from .staging import Code, Large, contents, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
@@ -220,6 +220,7 @@ def _answer_flow(place: Place, path: str, call: Call) -> Flow:
 def run_flow(place: Place, body: Union[bytes, Body], output_dir: Optional["PathLike"], listener: Optional[Listener] = None,
              tools: Optional[Toolbox] = None) -> Flow:
     """Run a job, wait for its end, fetch its files: returns a Result."""
+    check_listener(listener)
     make_ready(output_dir)
     uploads: List[str] = []
     try:
@@ -304,6 +305,7 @@ def _submit_flow(place: Place, body: Union[bytes, Body], key: Optional[str]) -> 
 
 def _wait_flow(place: Place, job_id: str, output_dir: Optional["PathLike"], listener: Optional[Listener],
                tools: Toolbox) -> Flow:
+    check_listener(listener)
     end = _End(place, listener, tools, job_id)
     with end.known():
         yield from watched(begun(events(place, "GET", _job_path(job_id, "events"))), end.see)

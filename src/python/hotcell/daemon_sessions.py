@@ -12,6 +12,7 @@ from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_
 from .commands import command_spec
 from .daemon_commands import AsyncDaemonCommand, DaemonCommand
 from .errors import DaemonLost, HotcellError, InputError, InputProblem, NotFound, PolicyProblem, Problem, problem_of, without_place
+from .listening import check_listener
 from .session import Answerer, Run, SessionEnded, input_line, run_of, run_spec, run_specs
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance, place_steps
 from .staging import Large
@@ -87,6 +88,8 @@ class _SessionFlows:
 
     def _run(self, code: Code, listener: Optional[Listener], on_input: Optional[Answerer] = None, **spec: Any) -> Flow:
         ends: List[Dict[str, Any]] = []
+        check_listener(listener)
+        check_listener(on_input, "on_input")
         self._tools.errors.clear()
 
         def see(event: Dict[str, Any]) -> Optional[Flow]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Dict, Iterator, List
 from .daemon import checked, run_flow, spec_of
 from .errors import BY_EXIT_CODE, DaemonUnavailable, HotcellError, LaunchFailed, TamperedError, UsageError, named, without_place
 from .launcher import Completed, PathLike, arun_command, find_binary, run_command
-from .listening import Listener, Live, atell, tell
+from .listening import Listener, Live, atell, check_listener, tell
 from .results import Check, Result, check_from_json, has_results, result_from_manifest
 from .staging import Code, Directory, Staging, code_of, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
 from .temporary import Temporary
@@ -90,6 +90,7 @@ def run(code: Code, *, policy: Optional[Policy] = None, tree: Optional[PathLike]
     """
     arguments = {name: value for name, value in locals().items() if name not in HOW_CALLED}
     _check_outlive(outlive)
+    check_listener(on_event)
     flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):
@@ -128,6 +129,7 @@ async def arun(given: Dict[str, Any]) -> Result:
     arguments = {name: value for name, value in given.items() if name not in HOW_CALLED}
     outlive = arguments["outlive"]
     _check_outlive(outlive)
+    check_listener(on_event)
     flow = _daemon_flow(socket, binary, arguments, on_event)
     if flow is not None:
         with contextlib.suppress(*([] if socket is not None else [DaemonUnavailable])):

@@ -29,6 +29,12 @@ Event = Dict[str, Any]
 Listener = Callable[[Event], Any]
 
 
+def check_listener(listener: object, name: str = "on_event") -> None:
+    """TypeError, before anything runs, if an argument that takes a function has none."""
+    if listener is not None and not callable(listener):
+        raise TypeError(f"{name}: expected a function or a coroutine function, got {type(listener).__name__}")
+
+
 def tell(listener: Listener, event: Event) -> None:
     """Call a listener, and wait for its end if it is a coroutine function."""
     outcome = listener(event)

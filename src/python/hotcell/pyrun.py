@@ -2,7 +2,7 @@
 
     python -m hotcell.pyrun [PATH|-]
 
-Runs the code in a cell and prints the value of its last expression, unless that is None. A text without code is none either.
+Runs the code in a cell and prints the value of its last expression, unless that is None. A text without code prints nothing.
 An exception of the code, and what the policy refuses, goes to standard error with its type and its line; the exit status is then 1.
 Exit status 64: wrong usage. 130, 143: the signal SIGINT (ctrl-C) or SIGTERM has ended the run.
 """

@@ -22,7 +22,7 @@ from .daemon import checked
 from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, named, unexpected, without_place
 from .jobs import Amount, Policy, failure, policy_argument
 from .launcher import PATIENCE, Completed, PathLike, find_binary
-from .listening import Listener, aside, tell
+from .listening import Listener, aside, check_listener, tell
 from .results import File, Result, hold, result_from_manifest
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance, place_steps
 from .staging import Code, Directory, Large, Staging, contents, contents_of_run, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
@@ -217,6 +217,8 @@ class Session:
         Ctrl-C in the main thread, or an exception of `on_event`, interrupts the run: it is raised when the run has ended, and
         the session goes on. A second ctrl-C ends the session.
         """
+        check_listener(on_event)
+        check_listener(on_input, "on_input")
         placed: Large = {}
         spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, workdir, placed, **other)
         if on_input is not None:
@@ -611,6 +613,7 @@ class AsyncSession:
         """As Session.run. Cancelling the task interrupts the run, and the task ends with the run; cancelling it a second time
         ends the session."""
         session = self._begun
+        check_listener(on_event)
 
         def work(listener: Optional[Listener]) -> Run:
             return session.run(code, on_event=listener, **spec)

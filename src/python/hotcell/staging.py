@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -16,7 +18,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .errors import InputError
 from .value_encoder import Inline
-from .value_tags import MOST_IN_FILE, NotCarried, TooLarge, is_data
+from .value_tags import MOST_IN_FILE, NotCarried, TooLarge, is_data, is_text
 from .values import write_file
 
 Directory = Union[str, "os.PathLike[str]", Mapping[str, Union[str, "os.PathLike[str]"]]]  # its path, or members of a spec's "dirs"
@@ -79,10 +81,14 @@ def path_of(value: object, what: str) -> str:
 
 
 def code_of(value: object) -> str:
-    """A program. InputError for what is no str."""
-    if isinstance(value, str):
-        return value
-    raise InputError(f"code: expected str, or for a command a list of str, got {type(value).__name__}")
+    """A program. InputError for what is no str, and for a text that no spec can hold, with the line."""
+    if not isinstance(value, str):
+        raise InputError(f"code: expected str, or for a command a list of str, got {type(value).__name__}")
+    if not is_text(value):
+        found = re.search("[\0\ud800-\udfff]", value)
+        line = value.count("\n", 0, found.start() if found else 0) + 1
+        raise InputError(f"code: line {line}: contains {'a NUL byte' if found and found[0] == chr(0) else 'half of a surrogate pair'}")
+    return value
 
 
 Code = Union[str, Sequence[str]]  # a program in Python, or a command as a list of arguments
@@ -98,7 +104,11 @@ def program_of(value: object) -> Dict[str, Any]:
 
 def limits_of(limits: object, **short: Any) -> Dict[str, Any]:
     """The members of a policy's "limits": those of `limits`, and those of `short`, which have arguments of their own."""
-    return {**mapping_of(limits, "limits"), **{name: value for name, value in short.items() if value is not None}}
+    every = {**mapping_of(limits, "limits"), **{name: value for name, value in short.items() if value is not None}}
+    for name, value in every.items():
+        if isinstance(value, float) and not math.isfinite(value):  # JSON has none, and would say so without the name
+            raise InputError(f"limits.{name}: expected a finite number, got {value}")
+    return every
 
 
 def stdin_of(value: object) -> Union[None, str, Dict[str, str]]:

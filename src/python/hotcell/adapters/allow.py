@@ -11,7 +11,7 @@ import functools
 import inspect
 import os
 import sys
-from collections import defaultdict
+from collections import abc, defaultdict
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import PosixPath, PurePath
@@ -384,6 +384,9 @@ def _entries_of(item: Any) -> List[Tuple[Any, Any]]:
     if not isinstance(item, Mapping):
         return []
     # A text is one name, and not its letters: those would be other names of the owner.
+    for owner, names in item.items():
+        if names is not ... and not isinstance(names, abc.Iterable):
+            raise TypeError(f"allow: {owner!r:.80}: expected a list of names, or ... for all, got {type(names).__name__}")
     return [(owner, name) for owner, names in item.items() for name in ([names] if isinstance(names, str) or names is ... else list(names))]
 
 

@@ -324,6 +324,8 @@ class RunPython:
         `data` is for the policies of tools (run_data), over what set_data has set."""
         if not isinstance(code, str):
             raise TypeError(f"code: expected a str, got {type(code).__name__}")
+        if data is not None and not isinstance(data, abc.Mapping):
+            raise TypeError(f"data: expected a mapping, names and values, got {type(data).__name__}")
         _namespace.set(self.g)
         if "\0" in code:
             raise SyntaxError("source code string cannot contain null bytes")

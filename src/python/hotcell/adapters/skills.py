@@ -43,6 +43,8 @@ class _Enabled(registry.AllowPolicy):
 
 def register(module: Union[ModuleType, str], name: Optional[str] = None) -> str:
     """Register a skill, given as a module or as the name to import it by. Returns its name, the last part of the module's."""
+    if not isinstance(module, (ModuleType, str)):
+        raise TypeError(f"module: expected a module or its name, got {type(module).__name__}")
     path = module.__name__ if isinstance(module, ModuleType) else module
     name = name or path.rpartition(".")[2]
     if not name.isidentifier():

@@ -229,7 +229,9 @@ def _check_script(script: object, data: object) -> None:
 
 def _checked_id(text: str) -> str:
     """Check an id, which becomes the name of a directory: ValueError if it could lead elsewhere."""
-    plain = isinstance(text, str) and 0 < len(text) <= 64 and text.isascii() and not text.startswith(".")
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r:.80}: expected a str, got {type(text).__name__}")
+    plain = 0 < len(text) <= 64 and text.isascii() and not text.startswith(".")
     if not plain or not text.replace(".", "").replace("_", "").replace("-", "").isalnum():
         raise ValueError(f"{text!r}: expected 1 to 64 letters, digits, '.', '_' or '-', not beginning with '.'")
     return text
