@@ -481,8 +481,6 @@ class RunPython:
             return
         try:
             self._export(result, names, values, desk)
-            if self._live is not None:
-                self._place_files(result)
         except (ValueError, OSError) as error:  # the exception of the run comes first
             warnings.warn(f"not all that the run left came back: {error}", stacklevel=4)
 
