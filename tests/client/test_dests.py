@@ -497,6 +497,20 @@ def test_code_does_not_get_out_through_links(work):
     assert sorted(os.listdir(work)) == ["kept", "out"] and (work.parent / "secret/file").read_text() == "of the caller"
 
 
+@pytest.mark.parametrize("code", ["os.symlink('out/file', 'mine')", "os.symlink('out', 'mine')", "os.symlink(os.getcwd() + '/out/file', 'mine')",
+                                  "os.symlink('mine', 'first')\nos.symlink('out', 'mine')", "os.symlink('sub', 'mine')\nos.symlink('mine/deep/file', 'last')",
+                                  "os.symlink('mine/deep/file', 'last')\nos.symlink('sub', 'mine')", "os.mkdir('a')\nos.symlink('../sub/deep', 'a/last')"])
+def test_a_new_link_does_not_lead_out_by_way_of_the_callers_own(work, code):
+    (work / "sub").mkdir()
+    (work / "sub/deep").symlink_to("../../secret")
+    before = tree_of(work)
+    with pytest.raises(DestsError, match="leads out of the directories"):
+        run(f"import os\n{code}", ok_dests=["."], policy="none")
+    assert tree_of(work) == before
+    run("import os\nos.symlink('last', 'first')\nos.symlink('sub/x', 'last')\nos.symlink('sub', 'all')\nos.symlink('loop', 'loop')", ok_dests=["."])
+    assert os.readlink(work / "first") == "last"
+
+
 @pytest.mark.parametrize("policy", ["notebook", "none"])
 @pytest.mark.parametrize("move", ["rename", "link"])
 def test_a_link_does_not_lead_out_from_another_place(work, move, policy):

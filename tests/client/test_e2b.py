@@ -185,6 +185,31 @@ def test_directories_are_watched(daemon, client):
     assert "no such file" in seen["missing"]["message"], seen["missing"]
 
 
+def test_long_paths_do_not_make_a_list_large(daemon):
+    sandbox, access = create(daemon)
+    code = "import os\nfor _ in range(14):\n    os.mkdir('d' * 250)\n    os.chdir('d' * 250)\nfor i in range(3000):\n    open(str(i), 'w').close()"
+    try:
+        assert ask(daemon, "POST", "/execute", {"code": code}, raw=True, **access)[0] == 200
+        status, _, answer = ask(daemon, "POST", "/filesystem.Filesystem/ListDir", {"path": ".", "depth": 64}, **access)
+        assert status == 413 and "their paths are too long" in answer["message"], (status, str(answer)[:300])
+        assert len(ask(daemon, "POST", "/filesystem.Filesystem/ListDir", {"path": ".", "depth": 3}, **access)[2]["entries"]) == 3
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
+def test_figures_of_a_run_have_no_more_than_a_body(daemon):
+    sandbox, access = create(daemon, templateID="plots")
+    code = "import numpy, matplotlib.pyplot as plt\nfor size in (700, 5):\n    plt.imsave(f'{size}.png', numpy.random.rand(size, size, 3))"
+    code += "\n    plt.figure(figsize=(size / 100, size / 100)).figimage(numpy.random.rand(size, size, 3))\n    plt.show()"
+    try:
+        status, _, lines = ask(daemon, "POST", "/execute", {"code": code}, raw=True, **access)
+        found = [json.loads(line) for line in lines.splitlines()]
+        sizes = [len(line["png"]) for line in found if "png" in line]
+        assert status == 200 and len(sizes) == 1 and sizes[0] < 1 << 16, (sizes, [line for line in found if "png" not in line])
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
 # ---- commands ----
 
 def test_commands_run_where_the_policy_has_them(daemon, client):

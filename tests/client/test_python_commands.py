@@ -14,6 +14,7 @@ import daemons
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
 import hotcell  # noqa: E402
+from hotcell import commands  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("shell_tree")
 
@@ -66,6 +67,34 @@ def test_a_thread_starts_commands_while_a_run_goes_on_in_another(session):
     assert session.start(["sh", "-c", "echo over > /tmp/go"]).wait() == 0
     thread.join(cells.PATIENCE)
     assert runs[0].value == "over\n"
+
+
+WRITES = "import os\nfor i in range(20000):\n    os.write(1, b'x' if i % 3 else b'\\xff')\n    {}\n    os.sched_yield()"
+
+
+@pytest.mark.parametrize("also, most", [("pass", 100), ("os.write(2, b'y')", commands.MOST_WAITING // commands.EVENT)], ids=["one stream", "two streams"])
+def test_single_bytes_that_wait_are_no_events_of_their_own(session, also, most):
+    """Each byte is told by itself where the program and the session's process run in turn."""
+    written = session.start(["python3", "-c", WRITES.format(also)])
+    while session.commands():
+        pass
+    session.run("1")
+    events = list(written.events())
+    assert len(events) <= most + 3 and events[-1]["event"] == "exited"
+    if also == "pass":
+        told = b"".join(commands.output_of(each) for each in events[:-1])
+        assert told == b"".join(b"x" if i % 3 else b"\xff" for i in range(20000))
+
+
+def test_output_beyond_what_may_wait_is_cut(session, monkeypatch):
+    monkeypatch.setattr(commands, "MOST_WAITING", 20000)
+    written = session.start(["python3", "-c", "import os\nos.write(1, b'x' * 60000)\nos.write(2, b'end')"])
+    while session.commands():
+        pass
+    session.run("1")
+    events = list(written.events())
+    assert [each["stream"] for each in events if each["event"] == "cut"] == ["stdout"] and events[-1]["event"] == "exited"
+    assert sum(len(each["text"]) for each in events if each["event"] == "stdout") <= 20000
 
 
 def test_the_end_of_the_session_ends_them():

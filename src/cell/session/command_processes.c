@@ -45,12 +45,18 @@ static bool is_below(pid_t pid, pid_t root, pid_t top)
     return false;
 }
 
+/* Is it the process itself? One that has ended leaves its number to others. */
+static bool is_process(const struct hc_process *p, pid_t pid)
+{
+    return p->pid && p->pid == pid && !hc_process_ended(p);
+}
+
 static bool is_root(const struct hc_commands *c, pid_t pid)
 {
-    if (c->starter.pid && pid == c->starter.pid)
+    if (is_process(&c->starter, pid))
         return true;
     for (size_t i = 0; i < HC_SESSION_COMMANDS; i++)
-        if (c->list[i] && c->list[i]->process.pid == pid)
+        if (c->list[i] && is_process(&c->list[i]->process, pid))
             return true;
     return false;
 }

@@ -70,6 +70,8 @@ struct hc_e2b_listing {
     cJSON *found; /* list of files, each with the "dir" that it is in; owned */
     char *after;  /* the last name of the page before; owned; NULL: none */
     int most;     /* most files that are collected */
+    int count;    /* files in `found` */
+    size_t bytes; /* of their names and of the directories that they are in */
 };
 
 /* -1: out of memory. */

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LISTED 50000 /* most files in the answer to one call */
+#define MOST_LISTED 50000             /* most files in the answer to one call */
+#define MOST_BYTES  ((size_t)8 << 20) /* most bytes of their names and directories */
 
 int hc_e2b_reply_refusal(struct hc_exchange *x, const struct hc_problem *p)
 {
@@ -142,6 +143,8 @@ static int take_file(struct hc_e2b_listing *l, const cJSON *file, const char *di
 {
     hc_autobuf path = {0};
     cJSON *copy = cJSON_Duplicate(file, true);
+    l->count++;
+    l->bytes += strlen(dir) + strlen(hc_json_text(file, "name"));
     if (!copy || !cJSON_AddItemToArray(l->found, copy) || !cJSON_AddStringToObject(copy, "dir", dir))
         return -1;
     if (strcmp(hc_json_text(file, "kind"), "directory") != 0 || depth_of(l, dir) >= l->depth)
@@ -183,8 +186,10 @@ static int take_answer(struct hc_exchange *x, struct hc_e2b_listing *l, struct h
     cJSON_Delete(answer);
     if (rc < 0)
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
-    else if (cJSON_GetArraySize(l->found) > l->most) {
-        hc_problem_set(why, HC_PROBLEM_TOO_LARGE, "there are more than %d files", l->most);
+    else if (l->count > l->most || l->bytes > MOST_BYTES) {
+        hc_problem_set(why, HC_PROBLEM_TOO_LARGE,
+                       "there are more than %d files, or their paths are too long: list directories below",
+                       l->most);
         rc = -1;
     }
     return rc;
@@ -249,6 +254,7 @@ static int begin_list(struct hc_exchange *x, int *rc)
 
 static int reply_list(struct hc_exchange *x, const struct hc_e2b_listing *l)
 {
+    struct hc_problem why;
     hc_autobuf out = {0};
     const cJSON *file;
     (void)hc_buf_str(&out, "{\"entries\": [");
@@ -258,7 +264,8 @@ static int reply_list(struct hc_exchange *x, const struct hc_e2b_listing *l)
         hc_e2b_put_entry(file, hc_json_text(file, "dir"), &out);
     }
     (void)hc_buf_str(&out, "]}");
-    hc_exchange_hold_anyway(x, out.len);
+    if (!hc_exchange_hold(x, out.len, &why))
+        return hc_reply_problem(x, &why, NULL);
     return hc_reply_json(x, 200, &out);
 }
 

@@ -23,18 +23,21 @@ struct stream {
     struct hc_buf out;           /* lines that were not sent yet; owned */
     size_t sent;                 /* bytes of `out` that were sent */
     size_t next;                 /* offset of the next event in the task's lines */
+    int64_t room;                /* bytes that further figures may have */
     char now[40];                /* time of the events that are being translated */
 };
 
 static bool read_figure(void *owner, const char *path, struct hc_buf *out)
 {
     const struct hc_exchange *x = owner;
+    struct stream *stream = x->own;
     struct stat st;
     struct hc_error ignored;
     hc_autobuf data = {0};
     hc_autofd fd = hc_open_result(x->dispatch, x->sandbox, path, &st);
-    if (fd < 0 || hc_read_all(fd, &data, (size_t)st.st_size + 1, &ignored) < 0)
+    if (fd < 0 || st.st_size > stream->room || hc_read_all(fd, &data, (size_t)st.st_size + 1, &ignored) < 0)
         return false;
+    stream->room -= st.st_size;
     const size_t size = sodium_base64_ENCODED_LEN(data.len, VARIANT);
     char *text = malloc(size);
     if (text) {
@@ -113,6 +116,7 @@ static int reply_stream(struct hc_exchange *x)
     if (!s)
         return MHD_NO;
     s->events = (struct hc_e2b_events){.now = s->now, .figure = read_figure, .owner = x};
+    s->room = x->dispatch->config.http_body;
     x->own = s;
     x->end_own = end_stream;
     x->beats = true;

@@ -42,16 +42,35 @@ static void end_watch(struct hc_exchange *x)
 
 /* ---- what differs ---- */
 
-static const cJSON *find_file(const cJSON *files, const cJSON *like)
+/* The files of a list, in an order in which one of them is found fast. */
+struct sorted {
+    const cJSON **files; /* owned; what they point to is borrowed */
+    size_t count;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const cJSON *one = *(const cJSON *const *)a, *other = *(const cJSON *const *)b;
+    const int differ = strcmp(hc_json_text(one, "name"), hc_json_text(other, "name"));
+    return differ ? differ : strcmp(hc_json_text(one, "dir"), hc_json_text(other, "dir"));
+}
+
+/* -1: out of memory. */
+static int sort_files(struct sorted *out, const cJSON *list)
 {
     const cJSON *file;
-    cJSON_ArrayForEach(file, files)
-    {
-        if (strcmp(hc_json_text(file, "name"), hc_json_text(like, "name")) == 0 &&
-            strcmp(hc_json_text(file, "dir"), hc_json_text(like, "dir")) == 0)
-            return file;
-    }
-    return NULL;
+    *out = (struct sorted){.files = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *out->files)};
+    if (!out->files)
+        return -1;
+    cJSON_ArrayForEach(file, list) out->files[out->count++] = file;
+    qsort(out->files, out->count, sizeof *out->files, by_place);
+    return 0;
+}
+
+static const cJSON *find_file(const struct sorted *in, const cJSON *like)
+{
+    const cJSON **found = bsearch(&like, in->files, in->count, sizeof *in->files, by_place);
+    return found ? *found : NULL;
 }
 
 static void put_event(struct watch *w, const cJSON *file, const char *type)
@@ -76,12 +95,13 @@ static bool is_changed(const cJSON *file, const cJSON *old)
             hc_json_int(file, "bytes", 0) != hc_json_int(old, "bytes", 0));
 }
 
-static void compare(struct watch *w, const cJSON *now)
+static void put_differences(struct watch *w, const cJSON *now, const struct sorted *before,
+                            const struct sorted *after)
 {
     const cJSON *file;
     cJSON_ArrayForEach(file, now)
     {
-        const cJSON *old = find_file(w->known, file);
+        const cJSON *old = find_file(before, file);
         if (!old)
             put_event(w, file, "CREATE");
         if (!old ? hc_json_int(file, "bytes", 0) > 0 : is_changed(file, old))
@@ -89,9 +109,20 @@ static void compare(struct watch *w, const cJSON *now)
     }
     cJSON_ArrayForEach(file, w->known)
     {
-        if (!find_file(now, file))
+        if (!find_file(after, file))
             put_event(w, file, "REMOVE");
     }
+}
+
+static void compare(struct watch *w, const cJSON *now)
+{
+    struct sorted before = {0}, after = {0};
+    if (sort_files(&before, w->known) < 0 || sort_files(&after, now) < 0)
+        w->out.failed = true;
+    else
+        put_differences(w, now, &before, &after);
+    free(before.files);
+    free(after.files);
 }
 
 /* Take the list that was made: the first one tells only that the directory is there. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import signal as signals
 from collections import deque
-from typing import TYPE_CHECKING, Any, AsyncIterator, Deque, Dict, Iterator, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, AsyncIterator, Deque, Dict, Iterator, List, Mapping, Optional, Set, Union
 
 from .errors import InputError, without_place
 from .listening import aside
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .launcher import PathLike
     from .session import Session
 
+MOST_WAITING = 8 << 20  # bytes of a command's output that wait to be read
+PIECE = 4096  # bytes of output from which on what follows is an event of its own
+EVENT = 512  # bytes that an event takes beside its output
 SLICE = 0.2  # seconds for which a thread waits before it looks whether its task was cancelled
 
 
@@ -32,6 +35,21 @@ def output_of(event: Dict[str, Any]) -> bytes:
     """What an event says that a command has printed."""
     text: Optional[str] = event.get("text")
     return base64.b64decode(event["data"]) if text is None else text.encode("utf-8")
+
+
+def size_of(event: Dict[str, Any]) -> int:
+    """Bytes that an event with output takes."""
+    return EVENT + len(event.get("text") or event.get("data") or "")
+
+
+def joined(one: Dict[str, Any], other: Dict[str, Any]) -> Dict[str, Any]:
+    """One event for the output of two."""
+    data = output_of(one) + output_of(other)
+    rest = {name: value for name, value in one.items() if name not in ("text", "data")}
+    try:
+        return {**rest, "text": data.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {**rest, "data": base64.b64encode(data).decode()}
 
 
 def command_spec(command: Any, env: Optional[Mapping[str, str]], workdir: Optional["PathLike"], limits: Optional[Mapping[str, "Amount"]],
@@ -63,6 +81,8 @@ class Command:
         self.end: Optional[Dict[str, Any]] = None
         self._session = session
         self._events: Deque[Dict[str, Any]] = deque()
+        self._waiting = 0  # bytes that events with output take
+        self._cut: Set[str] = set()  # streams of which no more is kept
         self._answers: Deque[Dict[str, Any]] = deque()
         self._unread: Dict[str, bytes] = {"stdout": b"", "stderr": b""}
 
@@ -74,8 +94,33 @@ class Command:
     def _take(self, event: Dict[str, Any]) -> None:
         if event["event"] in ("started", "done", "error"):
             self._answers.append(event)
+        elif event["event"] in self._unread:
+            self._take_output(event)
         else:
             self._events.append(event)
+
+    def _take_output(self, event: Dict[str, Any]) -> None:
+        """Keep output until it is read. Small pieces become one: a program may write single bytes."""
+        stream, last = event["event"], self._events[-1] if self._events else {"event": ""}
+        if stream in self._cut:
+            return
+        joins = last["event"] == stream and size_of(last) < PIECE
+        kept = joined(last, event) if joins else event
+        waiting = self._waiting + size_of(kept) - (size_of(last) if joins else 0)
+        if waiting > MOST_WAITING:
+            self._cut.add(stream)
+            self._events.append({"event": "cut", "command": self.id, "stream": stream})
+            return
+        if joins:
+            self._events.pop()
+        self._events.append(kept)
+        self._waiting = waiting
+
+    def _first_event(self) -> Optional[Dict[str, Any]]:
+        event = self._events.popleft() if self._events else None
+        if event is not None and event["event"] in self._unread:
+            self._waiting -= size_of(event)
+        return event
 
     def _answer(self) -> Dict[str, Any]:
         answer = self._session._next(lambda: self._answers.popleft() if self._answers else None)
@@ -91,7 +136,7 @@ class Command:
     def _event(self, timeout: Optional[float]) -> Dict[str, Any]:
         if self.end is not None and not self._events:
             return self.end
-        event = self._session._next(lambda: self._events.popleft() if self._events else None, timeout)
+        event = self._session._next(self._first_event, timeout)
         if event["event"] == "exited":
             self.end = event
         return event

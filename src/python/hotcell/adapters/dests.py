@@ -16,7 +16,7 @@ import stat
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ..errors import HotcellError
 from ..temporary import Temporary
@@ -284,6 +284,8 @@ class Dests:
             contents = _Contents(data, os.fstat(data).st_size, most)
             told = [_Told(root, rows, contents, self._roots) for root, rows in zip(self._roots, listed)]
             for one in told:
+                one.check_links(told)
+            for one in told:
                 one.apply()
         finally:
             os.close(data)
@@ -535,6 +537,7 @@ class _Told:
         self._changes = Changes({}, [], [], [], [], [])
         self._waiting: Set[bytes] = set()  # paths that get something that is made ready
         self._targets: Dict[bytes, bytes] = {}  # path that will be a symbolic link -> its target
+        self._new_links: List[bytes] = []  # those of them that are not as they were
         if not isinstance(rows, list) or len(rows) > changes.MOST_ENTRIES:
             raise _bad("entries")
         for row in rows:
@@ -669,9 +672,14 @@ class _Told:
     def _take_target(self, path: bytes, target: bytes) -> None:
         """Note that the path will be a symbolic link, a new one or one from another path: it may lead elsewhere from there."""
         old = self._base.get(path)
-        if not (old is not None and old.kind == "symlink" and old.target == target) and not self._leads_inside(path, target):
-            raise self._refuse(path, "the symbolic link leads out of the directories that may be changed")
+        if not (old is not None and old.kind == "symlink" and old.target == target):
+            self._new_links.append(path)
+            if not self._leads_inside(path, target):
+                raise self._leads_out(path)
         self._targets[path] = target
+
+    def _leads_out(self, path: bytes) -> DestsError:
+        return self._refuse(path, "the symbolic link leads out of the directories that may be changed")
 
     def _leads_inside(self, path: bytes, target: bytes) -> bool:
         parts = [part for part in target.split(b"/") if part not in (b"", b".")]
@@ -682,6 +690,29 @@ class _Told:
         end = os.path.normpath(os.path.join(start, target))
         own = [os.fsencode(root.place) for root in self._roots if root.place == root.path or root is self._root]
         return any(end == place or end.startswith(place + b"/") for place in own)
+
+    def check_links(self, told: Sequence["_Told"]) -> None:
+        """Whether each new symbolic link leads inside by way of other links, too: the caller's own may lead out."""
+        links = {os.path.join(one._place, path): target for one in told for path, target in one._links()}
+        for path in self._new_links:
+            at = os.path.join(self._place, path)
+            for _ in range(MOST_LINKS):  # one that needs more leads nowhere
+                found = next((before for before in _paths_to(at) if before in links), None)
+                if found is None:
+                    break
+                target, rest = links[found], at[len(found):]
+                at = os.path.normpath(os.path.join(os.path.dirname(found), target) + rest)
+                if b"/../" in target.lstrip(b"./") + b"/" or not any(f"{os.fsdecode(at)}/".startswith(f"{one._root.place}/") for one in told):
+                    raise self._leads_out(path)
+
+    @property
+    def _place(self) -> bytes:
+        return os.fsencode(self._root.place)
+
+    def _links(self) -> Iterable[Tuple[bytes, bytes]]:
+        """The symbolic links that there were, and those that there will be."""
+        before = {path: entry.target for path, entry in self._base.items() if entry.kind == "symlink"}
+        return {**before, **self._targets}.items()
 
     def _make_ready(self, ready: Ready) -> None:
         self._waiting.add(ready.path)
@@ -751,6 +782,14 @@ class _Told:
         where = os.path.join(os.fsencode(f"/proc/self/fd/{self._root.fd}"), folder)
         if not os.access(where, os.W_OK | os.X_OK, effective_ids=True):
             raise self._refuse(folder, "the directory may not be written", errno.EACCES)
+
+
+def _paths_to(path: bytes) -> Iterator[bytes]:
+    """The paths on the way to a path, from the top, and the path itself."""
+    for number, byte in enumerate(path):
+        if byte == ord("/") and number:
+            yield path[:number]
+    yield path
 
 
 def _number(value: Any, most: int) -> int:
