@@ -22,6 +22,16 @@ def tell(value):
 
 # name: (tree, program, what a denial names; None: no denial is recorded, as for all that looks into a denied module by itself)
 ATTACKS = {
+    "pandas: eval": ("scientific", """
+import pandas
+f = thing.method
+tell(pandas.DataFrame({"a": [1]}).eval("@f.__globals__", engine="python"))
+""", "__globals__"),
+    "pandas: eval of a frame's own method": ("scientific", """
+import pandas
+f = pandas.DataFrame({"a": [1]})
+tell(pandas.eval("f.sum.__globals__", engine="python"))
+""", "__globals__"),
     "jinja2: attribute": ("scientific", """
 import jinja2
 jinja2.Template("{{ f(x.method.__globals__) }}").render(x=thing, f=lambda v: tell(v) or "")

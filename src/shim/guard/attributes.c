@@ -146,9 +146,8 @@ static bool serves_denied_name(PyObject *name)
     const char *utf8 = text_of(name);
     if (!utf8 || (!hc_guard_given_denied(utf8) && !hc_guard_attribute_denied(utf8)))
         return false;
-    if (is_listed(utf8))
-        return hc_caller_is_one_of(hc_servers) && !hc_caller_has_constant(name);
-    return hc_caller_is_one_of(templates) && !hc_caller_has_constant(name) && !hc_library_is_loaded();
+    return hc_caller_is_one_of(is_listed(utf8) ? hc_servers : templates) && !hc_caller_has_constant(name) &&
+           !hc_library_is_loaded(); /* pandas goes through all names of a module then */
 }
 
 /* Calls the real function for a library; for code without a file, which a library made of a text of the

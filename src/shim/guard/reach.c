@@ -12,7 +12,8 @@
 #include "shim/guard/rules.h"
 
 /* Libraries that do what a text of their caller says: templates, expressions, documents. */
-const char *const hc_servers[] = {"jinja2/", "markupsafe/", "yaml/", "sympy/", "mpmath/", "tqdm/", NULL};
+const char *const hc_servers[] = {
+    "jinja2/", "markupsafe/", "yaml/", "sympy/", "mpmath/", "tqdm/", "pandas/core/computation/", NULL};
 const char *const hc_resolvers[] = {"pkgutil",    "pydoc", "operator", "importlib/", "unittest/",
                                     "contextlib", "runpy", "string",   "logging/",   NULL};
 /* Modules that look into a module which their caller passes. inspect is only here, as it also goes through
@@ -139,14 +140,19 @@ static PyObject *refuse_module(PyObject *value)
     return hc_import_refuse(name ? name : "a module") < 0 ? NULL : hc_py_take(&held);
 }
 
+/* Does a library look up for its caller? While it is loaded, it does so for itself. */
+static bool is_server(void)
+{
+    return hc_caller_is_one_of(hc_servers) && !hc_library_is_loaded();
+}
+
 /* Does the program ask, itself or by a function that looks names up? Attributes that such a function names in
  * its own text are for itself. */
 static bool is_for_guest(void)
 {
     if (hc_caller_is_guest(NULL))
         return true;
-    return !hc_caller_names_attribute() &&
-           (hc_caller_is_one_of(hc_servers) || hc_caller_is_guest(hc_resolvers));
+    return !hc_caller_names_attribute() && (is_server() || hc_caller_is_guest(hc_resolvers));
 }
 
 /* The module that the caller gets for the attribute of `from`. Consumes `value`, which is a module. */
@@ -232,7 +238,7 @@ static bool is_asked_for_guest(PyObject *name)
     if (hc_caller_is_guest(NULL))
         return true;
     bool by_text = hc_caller_names(name) && PyUnicode_CompareWithASCIIString(name, "__dict__") != 0;
-    return !by_text && (hc_caller_is_one_of(hc_servers) || hc_caller_is_guest(inspecting_modules));
+    return !by_text && (is_server() || hc_caller_is_guest(inspecting_modules));
 }
 
 /* Refuses an attribute of a denied module. `by_text`: the program's text names it. C code, which may go
