@@ -238,11 +238,11 @@ static int check_content(const hotcell_result *r, size_t index, const struct hc_
 {
     char hex[HC_SHA256_HEX];
     struct hc_hash h;
+    const char *expected = hotcell_result_file_sha256(r, index);
     hc_hash_init(&h);
     hc_hash_add(&h, data->data ? data->data : "", data->len);
     hc_hash_hex(&h, hex);
-    if (data->len != hotcell_result_file_size(r, index) ||
-        strcmp(hex, hotcell_result_file_sha256(r, index)) != 0)
+    if (data->len != hotcell_result_file_size(r, index) || !expected || strcmp(hex, expected) != 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "the content is not what the manifest says");
     return 0;
 }

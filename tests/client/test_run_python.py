@@ -301,6 +301,7 @@ RAISED = [
     ("class Own(ValueError): pass\nraise Own('text')", ValueError, "text", "Own"),
     ("class Own(KeyError): pass\nclass Other(Own): pass\nraise Other('text')", KeyError, "'text'", "Other"),
     ("class TimeoutError(Exception): pass\nraise TimeoutError('mine')", Exception, "mine", "TimeoutError"),
+    ("import unittest\nraise unittest.SkipTest('text')", Exception, "text", "unittest.case.SkipTest"),
     ("raise StopIteration('text')", Exception, "text", "StopIteration"),
     ("raise ExceptionGroup('text', [ValueError(1)])" if sys.version_info >= (3, 11) else "raise Exception('text (1 sub-exception)')",
      Exception, "text (1 sub-exception)", "ExceptionGroup" if sys.version_info >= (3, 11) else "Exception"),

@@ -154,6 +154,14 @@ tell(text) if "warnings" in text else print(text)
 import os, pandas, yaml
 tell(pandas.Series(["!!python/name:os.system"]).map(yaml.full_load).iloc[0])
 """, "os.system"),
+    "pickle: a dotted name": ("base", """
+import pickle
+tell(pickle.loads(b"\\x80\\x04\\x8c\\x09functools\\x8c\\x11wraps.__globals__\\x93."))
+""", "functools.wraps.__globals__"),
+    "logging: a name in a configuration": ("base", """
+import logging.config
+tell(logging.config.BaseConfigurator({}).convert("ext://logging.getLogger.__globals__"))
+""", "__globals__"),
     "dataclasses: a name": ("base", """
 import dataclasses
 class Record:

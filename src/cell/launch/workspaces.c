@@ -158,6 +158,9 @@ static cJSON *changes_now(const struct hc_launch *l, size_t i, struct hc_compari
         if (!object)
             (void)hc_fail(err, ENOMEM, "list changes");
     }
+    c->name = NULL;
+    c->of = NULL;
+    c->found = NULL;
     hc_changes_free(found);
     return object;
 }

@@ -42,15 +42,20 @@ static void end_watch(struct hc_exchange *x)
 
 /* ---- what differs ---- */
 
+/* One file of a list. */
+struct listed {
+    const cJSON *file; /* borrowed */
+};
+
 /* The files of a list, in an order in which one of them is found fast. */
 struct sorted {
-    const cJSON **files; /* owned; what they point to is borrowed */
-    size_t count;
+    struct listed *files; /* owned */
+    size_t count;         /* number of `files` */
 };
 
 static int by_place(const void *a, const void *b)
 {
-    const cJSON *one = *(const cJSON *const *)a, *other = *(const cJSON *const *)b;
+    const cJSON *one = ((const struct listed *)a)->file, *other = ((const struct listed *)b)->file;
     const int differ = strcmp(hc_json_text(one, "name"), hc_json_text(other, "name"));
     return differ ? differ : strcmp(hc_json_text(one, "dir"), hc_json_text(other, "dir"));
 }
@@ -62,15 +67,16 @@ static int sort_files(struct sorted *out, const cJSON *list)
     *out = (struct sorted){.files = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *out->files)};
     if (!out->files)
         return -1;
-    cJSON_ArrayForEach(file, list) out->files[out->count++] = file;
+    cJSON_ArrayForEach(file, list) out->files[out->count++].file = file;
     qsort(out->files, out->count, sizeof *out->files, by_place);
     return 0;
 }
 
 static const cJSON *find_file(const struct sorted *in, const cJSON *like)
 {
-    const cJSON **found = bsearch(&like, in->files, in->count, sizeof *in->files, by_place);
-    return found ? *found : NULL;
+    const struct listed key = {like};
+    const struct listed *found = bsearch(&key, in->files, in->count, sizeof *in->files, by_place);
+    return found ? found->file : NULL;
 }
 
 static void put_event(struct watch *w, const cJSON *file, const char *type)

@@ -62,9 +62,24 @@ static bool is_refused(const char *module, const char *name)
     return false;
 }
 
+/* Does a part of the dotted name name an attribute that is denied to the program? */
+static bool is_past_attributes(const char *name)
+{
+    char part[256];
+    for (const char *at = name;; at++) {
+        size_t len = strcspn(at, ".");
+        (void)snprintf(part, sizeof part, "%.*s", (int)(len < sizeof part ? len : sizeof part - 1), at);
+        if (len >= sizeof part || hc_guard_attribute_denied(part))
+            return true;
+        at += len;
+        if (!*at)
+            return false;
+    }
+}
+
 bool hc_picklable(const char *module, const char *name)
 {
-    if (is_refused(module, name))
+    if (is_refused(module, name) || is_past_attributes(name))
         return false;
     for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++)
         if (strcmp(ordinary[i], module) == 0)

@@ -13,7 +13,8 @@
 
 /* Libraries that do what a text of their caller says: templates, expressions, documents. */
 const char *const hc_servers[] = {
-    "jinja2/", "markupsafe/", "yaml/", "sympy/", "mpmath/", "tqdm/", "pandas/core/computation/", NULL};
+    "jinja2/",        "markupsafe/", "yaml/", "sympy/", "mpmath/", "tqdm/", "pandas/core/computation/",
+    "logging/config", NULL};
 const char *const hc_resolvers[] = {"pkgutil",    "pydoc", "operator", "importlib/", "unittest/",
                                     "contextlib", "runpy", "string",   "logging/",   NULL};
 /* Modules that look into a module which their caller passes. inspect is only here, as it also goes through

@@ -22,6 +22,8 @@ LIBRARIES = {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "sklearn",
              "dateutil", "pytz", "jsonschema", "yaml", "lxml", "bs4"}
 OF_PYTHON = getattr(sys, "stdlib_module_names", ("json", "decimal", "csv", "struct", "zlib", "binascii", "sqlite3", "statistics", "shutil",
                                                  "configparser", "zipfile", "tarfile", "queue", "copy", "fractions", "ipaddress"))  # Python 3.9
+# Of these, exceptions that tell whoever runs tests or a debugger what to do next: the cell has no word in that.
+OF_RUNNERS = {"unittest", "doctest", "bdb", "pdb"}
 # Methods that would run when an exception is made, raised, shown or forgotten; __init__ is not called.
 RUNS = ("__new__", "__str__", "__repr__", "__setattr__", "__getattribute__", "__getattr__", "__del__", "with_traceback", "__traceback__",
         "__notes__", "__cause__", "__context__", "__suppress_context__", "args", "cell_traceback", "cell_type")
@@ -62,7 +64,7 @@ def _name(kind: type) -> str:
 def _of_library(name: str) -> Optional[type]:
     """The class of a library in the table, if it is loaded here and no code of it runs with an object of it."""
     parts = name.split(".")
-    if parts[0] not in LIBRARIES and parts[0] not in OF_PYTHON:
+    if parts[0] not in LIBRARIES and parts[0] not in OF_PYTHON or parts[0] in OF_RUNNERS:
         return None
     for count in range(len(parts) - 1, 0, -1):
         found: Any = sys.modules.get(".".join(parts[:count]))
