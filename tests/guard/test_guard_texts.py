@@ -193,10 +193,6 @@ tell(yaml.load("!!python/object/apply:builtins.getattr [!mine x, __globals__]", 
 import yaml
 tell(yaml.unsafe_load("!!python/module:subprocess"))
 """, "subprocess"),
-    "tqdm: cast": ("scientific", """
-import tqdm.cli
-tell(tqdm.cli.cast('" + str(cast.__globals__) + "', "str"))
-""", "__globals__"),
     "tqdm: wrapper": ("scientific", """
 import tqdm.utils
 tell(tqdm.utils.ObjectWrapper.__getattr__(tqdm.utils.ObjectWrapper(thing.method), "__glo" + "bals__"))
