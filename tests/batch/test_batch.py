@@ -174,7 +174,6 @@ def test_jobs_run_in_warm_cells():
     (b"nonsense", "jobs.jsonl:2:1: expected a JSON value"),
     (b'{"job_id": "../../etc", "code": "1"}', "jobs.jsonl:2:12: job_id: expected 1 to 64 letters"),
     (b'{"job_id": ".", "code": "1"}', "jobs.jsonl:2:12: job_id: expected 1 to 64 letters"),
-    (b'{"code": "  "}', "jobs.jsonl:2: "),
     (b'{"job_id": "same", "code": "2"}', "jobs.jsonl:2: the job_id 'same' is that of line 1"),
     (b'{"code": "1"}{"code": "2"}', "jobs.jsonl:2:14: "),
     (b"\x00\xff", "jobs.jsonl:2:2: not UTF-8"),
