@@ -27,7 +27,7 @@ def state_with_a_newer_python(base_tree):
         return os.environ.get("HOTCELL_STATE", "")
     newer = {version: path for version, path in other_pythons().items() if version not in ("3.9", "3.10", "3.11")}
     if not newer:
-        cells.skip("no shim for Python 3.12 or later is built (make shims)")
+        pytest.skip("no shim for Python 3.12 or later is built (make shims)")
     store = Store(cells.new_directory(cells.caller()) / "state")
     store.build("base", "--python", newer[max(newer, key=lambda version: int(version[2:]))])
     return str(store.path)
