@@ -543,7 +543,7 @@ static void scrub_data(const char *base64, struct hc_buf *out)
     if (bytes && sodium_base642bin(bytes, room, base64, room - 1, NULL, &len, NULL,
                                    sodium_base64_VARIANT_ORIGINAL) == 0) {
         for (size_t i = 0; i < len; i++)
-            bytes[i] = bytes[i] ? bytes[i] : ' '; /* for C, a NUL would end the text */
+            bytes[i] = bytes[i] ? bytes[i] : ' '; /* a NUL byte would end the text for C */
         (void)hc_utf8_scrub(out, (const char *)bytes, len);
     }
     free(bytes);

@@ -29,7 +29,7 @@ void hc_e2b_path(const char *path, struct hc_buf *out);
 /* A call about files. */
 struct hc_e2b_call {
     struct hc_buf path, to; /* where: "path" or "source"; "destination"; as a session takes them; owned */
-    int depth;              /* how deep a list goes, from 1 on */
+    int depth;              /* levels of directories in a list, from 1 on */
     bool recursive;         /* what is watched is a directory with all that is in it */
 };
 

@@ -23,7 +23,7 @@ void hc_e2b_start_finish(struct hc_e2b_start *s);
 
 /* A call about one process. */
 struct hc_e2b_about {
-    int64_t pid;    /* of the process in its cell */
+    int64_t pid;    /* number of the process in its cell */
     cJSON *members; /* those of the session's request: "data" or "signal"; owned */
 };
 

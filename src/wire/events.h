@@ -14,7 +14,7 @@ struct hc_events {
         char bytes[4];   /* the beginning of a character whose rest has not come */
         size_t len;      /* number of `bytes` */
         bool cut;        /* output was left out, as there was more than HC_EVENTS_MAX */
-    } tails[2];          /* by enum hc_event_stream */
+    } tails[2];          /* what is kept of each stream, by enum hc_event_stream */
     const char *command; /* id of the command of a session whose events these are, which is in each line;
                             borrowed; NULL: of a job or a run */
     bool ended;          /* no more lines will come */

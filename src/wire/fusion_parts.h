@@ -13,9 +13,9 @@ struct hc_fusion_request {
     struct hc_json json;                       /* its document */
     const struct hc_fusion_rules *rules;       /* borrowed */
     const char *own_file;                      /* name of the file that the code itself becomes; NULL: none */
-    const struct hc_fusion_language *language; /* of a program: a row of the table */
+    const struct hc_fusion_language *language; /* a program's language, a row of the table */
     const cJSON *code;                         /* a string */
-    const cJSON *cells;                        /* of a notebook: a list of strings */
+    const cJSON *cells;                        /* a notebook's cells, a list of strings */
     const cJSON *stdin_text;                   /* a string; NULL: none */
     const cJSON *args, *files, *fetch;         /* NULL: none */
     double timeout_s;                          /* seconds; 0: the policy's */

@@ -16,7 +16,7 @@
 #define MOST_NAMES  10000               /* names that are looked at in the output directory */
 #define MOST_DEPTH  15                  /* directories above a file; collecting takes no deeper ones */
 #define OUTPUT_PART 4                   /* copies take no more than 1/4 of the cell's /output */
-#define MEMORY_PART 8                   /* and 1/8 of its memory */
+#define MEMORY_PART 8                   /* copies take no more than 1/8 of limits.memory */
 
 struct earlier {
     struct hc_walk walk; /* must be the first member: visit() gets a pointer to it */

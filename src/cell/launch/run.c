@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND      1000000000LL /* in nanoseconds */
+#define SECOND      1000000000LL /* nanoseconds of a second */
 #define SECONDS_END 19           /* characters of a time in RFC 3339 up to its seconds */
 
 /* Nanoseconds by which the wall clock was set back since `since_us`. Slewing, by at most 500 parts in a

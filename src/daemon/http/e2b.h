@@ -65,7 +65,7 @@ static inline const char *hc_e2b_body(const struct hc_exchange *x)
 /* The files of a directory, collected page by page. */
 struct hc_e2b_listing {
     char *base;   /* the directory, as a session takes it; owned */
-    int depth;    /* how deep the list goes */
+    int depth;    /* levels of directories in the list, from 1 on */
     cJSON *queue; /* paths of directories that are still to be listed; owned */
     cJSON *found; /* list of files, each with the "dir" that it is in; owned */
     char *after;  /* the last name of the page before; owned; NULL: none */

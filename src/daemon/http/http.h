@@ -176,7 +176,7 @@ struct hc_route {
     const char *type;  /* the media type of its body, "*" for any; NULL: that of its kind */
     /* How its callers are known, and what its problems look like. */
     enum {
-        HC_DIALECT_OWN,     /* by the tenant's token; RFC 9457 */
+        HC_DIALECT_OWN,     /* callers are known by the tenant's token, errors are RFC 9457's */
         HC_DIALECT_API,     /* E2B's API: by the tenant's token as X-API-Key; {"code", "message"} */
         HC_DIALECT_SANDBOX, /* a sandbox of E2B: by the sandbox's own token; {"code", "message"} */
         HC_DIALECT_UNARY,   /* the same, as a call of Connect with one answer */

@@ -61,7 +61,7 @@ static struct hc_front_command *add_command(struct hc_front_session *s, const cJ
     char *text = task ? cJSON_PrintUnformatted(argv) : NULL;
     c = text ? c : (free(c), NULL);
     if (!c) {
-        hc_task_unref(task); /* and that of the place, which is gone */
+        hc_task_unref(task); /* the reference that the place held, which is gone */
         hc_task_unref(task);
         return NULL;
     }
