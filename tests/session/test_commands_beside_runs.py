@@ -357,6 +357,7 @@ def test_what_a_command_leaves_behind_is_killed_and_other_commands_are_not(sessi
     assert list(session.listed()) == [kept]
 
 
+@pytest.mark.machine
 def test_memory_is_the_cells_and_the_largest_ends(user):
     hog = "import time\nheld = []\nwhile True:\n held.append(b'x' * (4 << 20))\n time.sleep(0.005)"
     with Session("--memory=256M", user=user) as session:

@@ -54,6 +54,7 @@ struct hc_commands {
     int64_t reaped_user_us, reaped_system_us;     /* CPU time of all processes that pid 1 has waited for */
     int64_t memory;                               /* the cell's at the last sample between runs */
     bool sweep;                                   /* a command has ended: what it left is to be killed */
+    bool beside_run;                              /* a command went on during the current run, or the last */
 };
 
 /* What an event of hc_commands' epoll is about. */

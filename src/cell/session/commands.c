@@ -315,6 +315,20 @@ static int open_command(struct hc_command *p, pid_t pid)
     return 0;
 }
 
+void hc_commands_begin_run(struct hc_session *s)
+{
+    if (!s->commands)
+        return;
+    s->commands->beside_run = false;
+    for (size_t i = 0; i < HC_SESSION_COMMANDS; i++)
+        s->commands->beside_run |= s->commands->list[i] != NULL;
+}
+
+bool hc_commands_were_beside(const struct hc_session *s)
+{
+    return s->commands && s->commands->beside_run;
+}
+
 static void let_begin(struct hc_command *p, pid_t pid)
 {
     struct hc_cgroup_usage used = {0};
@@ -326,6 +340,7 @@ static void let_begin(struct hc_command *p, pid_t pid)
         return;
     }
     hc_process_set_oom_score(&p->process, true);
+    p->s->commands->beside_run = true;
     p->began_us = hc_now_us();
     tell_started(p);
     (void)!write(p->gate, "", 1);

@@ -22,6 +22,10 @@ int hc_commands_open(struct hc_session *s, struct hc_error *err);
 bool hc_commands_ready(const struct hc_session *s); /* there is a starter, or there can be no commands */
 void hc_commands_given(struct hc_session *s);       /* the interpreter has the socket: close our copy */
 
+/* Note that a run begins; say whether a command went on beside it at any time. */
+void hc_commands_begin_run(struct hc_session *s);
+bool hc_commands_were_beside(const struct hc_session *s);
+
 /* Handle commands that have ended. To be called after each turn of the session's loop. */
 void hc_commands_tend(struct hc_session *s);
 

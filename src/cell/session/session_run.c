@@ -230,6 +230,7 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err)
     struct hc_supervisor *sup = &s->launch.sup;
     hc_session_cpu(s, &s->cpu_user_us, &s->cpu_system_us);
     sup->cpu_base_us = s->cpu_user_us + s->cpu_system_us;
+    hc_commands_begin_run(s);
     sup->go_us = hc_now_us();
     if (hc_session_let_begin(s, err) < 0 || hc_timers_start(&s->timers, &s->loop, err) < 0)
         return -1;
@@ -369,6 +370,10 @@ static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t sinc
     hc_usage_take_peaks(&m->usage, &l->used.of_cell);
     int64_t kills = l->used.oom_kills, refused = l->used.pids_refused;
     l->used.oom_kills -= s->oom_kills; /* leaves the kills of this run */
+    /* The kernel does not say which process it killed: a run that lives was not it, a command may have been.
+     */
+    if (!s->died && hc_commands_were_beside(s))
+        l->used.oom_kills = 0;
     l->used.pids_refused -= s->pids_refused;
     s->oom_kills = kills;
     s->pids_refused = refused;
