@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -257,6 +258,20 @@ def test_a_frame_that_is_a_directory(runner, tmp_path):
     """S0.18: what is no file cannot be loaded, and the program is refused for it."""
     done = runner("1", df_paths={"df": str(tmp_path)})
     assert done.returncode == 2 and done.stderr == f"Could not load DataFrame df from {tmp_path}: Is a directory\n"
+
+
+@pytest.mark.parametrize("kind", ["device", "endless", "pipe", "socket"])
+def test_a_frame_that_is_no_plain_file(runner, tmp_path, kind):
+    """S0.18: as for a directory; nobody waits for the writer of a named pipe."""
+    path = {"device": "/dev/null", "endless": "/dev/zero"}.get(kind, str(tmp_path / "frame"))
+    if kind == "pipe":
+        os.mkfifo(path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        if kind == "socket":
+            listening.bind(path)
+        done = runner("1", df_paths={"df": path})
+    assert done.returncode == 2 and done.stderr == f"Could not load DataFrame df from {path}: Not a regular file\n"
+    assert done.result["exit_code"] == 2
 
 
 def test_a_frame_that_cannot_be_loaded(runner, tmp_path):
