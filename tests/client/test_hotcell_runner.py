@@ -109,6 +109,19 @@ def test_syntax_error(runner):
     assert done.stderr.startswith("Syntax error: ") and "line 1" in done.stderr
 
 
+@pytest.mark.parametrize(("code", "line", "message"), [
+    ("print('ran')\nx = '\0'\n", 2, "source code string cannot contain null bytes"),
+    ("# \0", 1, "source code string cannot contain null bytes"),
+    ("print(1)\n\nx = '\ud800'", 3, "'utf-8' codec can't encode character '\\ud800' in position 15: surrogates not allowed"),
+], ids=["nul", "comment", "surrogate"])
+def test_code_that_no_text_can_hold(runner, code, line, message):
+    """S0.10: it is a syntax error like others, and there is a result; the code itself is not saved."""
+    done = runner(code)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Syntax error: {message} (<sandbox>, line {line})\n")
+    assert done.result == {"exit_code": 2, "figure_paths": [], "code_paths": [], "truncated": False}
+    assert runner(code, max_figures=-1).returncode == 65  # a wrong spec is still told
+
+
 @pytest.mark.parametrize(("code", "message"), [
     ("import os", "Import not allowed: os"),
     ("import scipy.optimize", "Import not allowed: scipy.optimize"),
