@@ -250,11 +250,20 @@ def test_an_exception(execute):
     assert result["error"] is True and result["stdout"] == "before\n" and "KeyError: 'missing'" in result["stderr"]
 
 
-@pytest.mark.parametrize("code", ["raise SystemExit(3)", "os._exit(3)"])
-def test_an_end_without_a_word_is_told(execute, code):
-    """S1.6, S1.27: an error has a reason, also if the code itself says none."""
+@pytest.mark.parametrize(("code", "told"), [
+    ("import sys; sys.exit(3)", "SystemExit: 3\n"), ("raise SystemExit('bye')", "bye\n"), ("os._exit(3)", "the program failed with exit status 3\n"),
+    ("import atexit; atexit.register(os._exit, 3)", "the program failed with exit status 3\n"),
+    ("os.close(2); raise ValueError('token=abcdef')", "ValueError: token=<REDACTED>\n")])
+def test_an_end_without_a_word_is_told(execute, code, told):
+    """S1.6, S1.8, S1.27: an error has a reason, also if the code itself says none; only a launch that fails is a SandboxError."""
     result = execute(code)
-    assert result["error"] and result["stderr"] == "SandboxError: [error] the program failed with exit status 3\n", result
+    assert result["error"] and result["stderr"].splitlines(True)[-1] == told and "SandboxError" not in result["stderr"], result
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.exit(0)", "raise SystemExit"])
+def test_an_exit_without_a_fault_is_none(execute, code):
+    """S1.27: it ends well, as before."""
+    assert execute(code) == {"stdout": "Run completed with no output.", "stderr": "", "error": False, "chart_base64": None}
 
 
 @pytest.mark.parametrize("code", ["", " \n"])

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -106,6 +107,19 @@ def test_syntax_error(runner):
     done = runner("x = = 1")
     assert done.returncode == 2 and done.result["exit_code"] == 2
     assert done.stderr.startswith("Syntax error: ") and "line 1" in done.stderr
+
+
+@pytest.mark.parametrize(("code", "line", "message"), [
+    ("print('ran')\nx = '\0'\n", 2, "source code string cannot contain null bytes"),
+    ("# \0", 1, "source code string cannot contain null bytes"),
+    ("print(1)\n\nx = '\ud800'", 3, "'utf-8' codec can't encode character '\\ud800' in position 15: surrogates not allowed"),
+], ids=["nul", "comment", "surrogate"])
+def test_code_that_no_text_can_hold(runner, code, line, message):
+    """S0.10: it is a syntax error like others, and there is a result; the code itself is not saved."""
+    done = runner(code)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Syntax error: {message} (<sandbox>, line {line})\n")
+    assert done.result == {"exit_code": 2, "figure_paths": [], "code_paths": [], "truncated": False}
+    assert runner(code, max_figures=-1).returncode == 65  # a wrong spec is still told
 
 
 @pytest.mark.parametrize(("code", "message"), [
@@ -257,6 +271,20 @@ def test_a_frame_that_is_a_directory(runner, tmp_path):
     """S0.18: what is no file cannot be loaded, and the program is refused for it."""
     done = runner("1", df_paths={"df": str(tmp_path)})
     assert done.returncode == 2 and done.stderr == f"Could not load DataFrame df from {tmp_path}: Is a directory\n"
+
+
+@pytest.mark.parametrize("kind", ["device", "endless", "pipe", "socket"])
+def test_a_frame_that_is_no_plain_file(runner, tmp_path, kind):
+    """S0.18: as for a directory; nobody waits for the writer of a named pipe."""
+    path = {"device": "/dev/null", "endless": "/dev/zero"}.get(kind, str(tmp_path / "frame"))
+    if kind == "pipe":
+        os.mkfifo(path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        if kind == "socket":
+            listening.bind(path)
+        done = runner("1", df_paths={"df": path})
+    assert done.returncode == 2 and done.stderr == f"Could not load DataFrame df from {path}: Not a regular file\n"
+    assert done.result["exit_code"] == 2
 
 
 def test_a_frame_that_cannot_be_loaded(runner, tmp_path):

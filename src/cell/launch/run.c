@@ -400,13 +400,16 @@ bool hc_launch_check_size(const struct hc_job *job, const struct hc_policy *poli
     return true;
 }
 
-/* Why a path cannot be read as a file, an errno; 0: it can, or is what preparing the input refuses. */
-static int read_error(const char *path)
+/* Why a path cannot be read as a file, a text as of strerror; NULL: it can. Nothing is opened, as a named
+ * pipe or a device may keep who opens it waiting. */
+static const char *read_error(const char *path)
 {
     struct stat st;
-    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0)
-        return errno;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : 0;
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0 || stat(path, &st) < 0)
+        return strerror(errno);
+    if (S_ISDIR(st.st_mode))
+        return strerror(EISDIR);
+    return S_ISREG(st.st_mode) ? NULL : "Not a regular file";
 }
 
 /* Reject the program if the file for one of its data frames cannot be read: callers of the older runner
@@ -415,13 +418,13 @@ static bool check_frames(const struct hc_job *job, struct hc_manifest *m)
 {
     for (size_t i = 0; i < job->input_count; i++) {
         const struct hc_input *in = &job->inputs[i];
-        const int error = in->format == HC_INPUT_FRAME ? read_error(in->path) : 0;
+        const char *error = in->format == HC_INPUT_FRAME ? read_error(in->path) : NULL;
         if (!error)
             continue;
         m->rejection.set = true;
         (void)snprintf(m->rejection.rule, sizeof m->rejection.rule, "input");
         (void)snprintf(m->rejection.message, sizeof m->rejection.message,
-                       "Could not load DataFrame %s from %.300s: %s", in->name, in->path, strerror(error));
+                       "Could not load DataFrame %s from %.300s: %s", in->name, in->path, error);
         hc_launch_conclude(m, HC_STATUS_REJECTED, "%s", m->rejection.message);
         return true;
     }

@@ -56,7 +56,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if not ended.stdout:
         print(f"hotcell-runner: {_of_file(ended.message, arguments[0], unchanged)}", file=sys.stderr)
         return ended.status if ended.status > 0 else EX_INTERNAL
-    return show(json.loads(ended.stdout), spec)
+    return show(json.loads(ended.stdout), spec, _unparsable(spec.get("code")))
 
 
 def _of_file(message: str, path: str, unchanged: bool) -> str:
@@ -82,10 +82,26 @@ def read_spec(path: str) -> Tuple[str, Dict[str, Any], bool]:
     if not isinstance(spec, dict):
         raise ValueError("expected an object")
     code = spec.get("code")
-    more = {} if "df_paths" in spec else {"df_paths": {}}
+    more: Dict[str, Any] = {} if "df_paths" in spec else {"df_paths": {}}
     if isinstance(code, str) and not code.strip():
         more["code"] = "pass\n"
+    found = _unparsable(code)
+    if found:  # its text is no job's, and is not saved: in its place the cell gets what fails in the same line
+        more.update(code="\n" * (found[1] - 1) + "\ufffd\n", persist_code=False)
     return json.dumps({**spec, **more}) if more else text, spec, not more
+
+
+def _unparsable(code: object) -> Optional[Tuple[str, int]]:
+    """What no text of a program can hold, as Python says it, and its line: a NUL, or half a surrogate pair."""
+    if not isinstance(code, str):
+        return None
+    if "\0" in code:
+        return "source code string cannot contain null bytes", code.count("\n", 0, code.index("\0")) + 1
+    try:
+        code.encode()
+    except UnicodeEncodeError as error:
+        return str(error), code.count("\n", 0, error.start) + 1
+    return None
 
 
 def remove_old_result(output_dir: object) -> None:
@@ -97,10 +113,13 @@ def remove_old_result(output_dir: object) -> None:
         os.unlink(path)
 
 
-def show(manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
-    """Print the program's output and errors as the older runner did. Returns the exit status."""
+def show(manifest: Mapping[str, Any], spec: Mapping[str, Any], unparsable: Optional[Tuple[str, int]] = None) -> int:
+    """Print the program's output and errors as the older runner did; `unparsable` is of the program that the cell did not get.
+    Returns the exit status."""
     sys.stdout.write(manifest["stdout"]["text"])
     rejection = manifest["rejection"]
+    if rejection and rejection["rule"] == "syntax" and unparsable:
+        rejection = {**rejection, "message": unparsable[0]}
     if rejection:
         for line in refusal_lines(rejection, spec.get("df_paths") or {}):
             print(line, file=sys.stderr)

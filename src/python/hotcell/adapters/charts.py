@@ -203,7 +203,9 @@ class AsyncCodeExecutor:
             return _output(stdout, stderr, True, chart)
         if result.status == "rejected" and not stderr:
             stderr = f"{result.reason}\n"
-        elif result.status not in ("ok", "error", "rejected") or result.status == "error" and not stderr:
+        elif result.status == "error" and not stderr:
+            stderr = _why_silent(result)
+        elif result.status not in ("ok", "error", "rejected"):
             stderr += f"SandboxError: [{result.status}] {result.reason}\n"
         return _output(stdout or NO_OUTPUT, stderr, not result.ok, chart)
 
@@ -218,6 +220,15 @@ class AsyncCodeExecutor:
         logger.error("launch failed in session %s: %s", self.session_id, error)
         message = re.sub(r"^(spec: )?limits\.timeout: ", "exec_timeout: ", str(error))
         return _output("", _redacted(f"SandboxError: [{type(error).__name__}] {message}"), True)
+
+
+def _why_silent(result: Result) -> str:
+    """Why code failed that has left nothing on standard error: its traceback, if it took standard error away; the exception that
+    sys.exit(3) raises; or its exit status."""
+    if result.error is not None:
+        return result.error.traceback
+    status = result.guest.get("exit")
+    return f"SystemExit: {status}\n" if status else f"{result.reason}\n"
 
 
 def _redacted(text: str) -> str:
