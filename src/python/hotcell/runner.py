@@ -75,17 +75,14 @@ def _why(error: Exception) -> str:
 
 def read_spec(path: str) -> Tuple[str, Dict[str, Any], bool]:
     """The spec as text and parsed, and whether the text is the file's. The member that marks this form of a spec is added if it is
-    missing, and a program that holds nothing but space does nothing."""
+    missing."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     spec = json.loads(text)
     if not isinstance(spec, dict):
         raise ValueError("expected an object")
-    code = spec.get("code")
-    more = {} if "df_paths" in spec else {"df_paths": {}}
-    if isinstance(code, str) and not code.strip():
-        more["code"] = "pass\n"
-    return json.dumps({**spec, **more}) if more else text, spec, not more
+    marked = "df_paths" in spec
+    return text if marked else json.dumps({**spec, "df_paths": {}}), spec, marked
 
 
 def remove_old_result(output_dir: object) -> None:
