@@ -315,7 +315,8 @@ class RunPython:
             self._live = Live(self._desk, given, self.ok_dests)
 
     async def __call__(self, code: str, *, data: Optional[Mapping[str, Any]] = None) -> Any:
-        """Run `code`. Exceptions are raised as raised_as says, with the cell's traceback in `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
+        """Run `code`. Exceptions are raised as raised_as says, with the cell's traceback in `cell_traceback`; TimeoutError, MemoryError
+        and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         if not isinstance(code, str):
             raise TypeError(f"code: expected a str, got {type(code).__name__}")
