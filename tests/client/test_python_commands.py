@@ -156,6 +156,19 @@ def test_a_daemons_session_has_them_too(daemon):
             session.start([])
 
 
+def test_events_of_a_daemons_command_go_on_after_an_interrupt(daemon):
+    with daemon[0].session(policy="commands") as session:
+        server = session.start(["cat"])
+        server.write("one\n")
+        assert server.read() == b"one\n"
+        with pytest.raises(KeyboardInterrupt):
+            server._stream.throw(KeyboardInterrupt)
+        with pytest.raises(hotcell.DaemonLost, match="ended before the command"):
+            server.read()
+        server.write("two\n")
+        assert server.read() == b"two\n"
+
+
 def test_a_daemons_session_in_an_event_loop_has_them_too(daemon):
     async def main():
         async with await daemon[1].session(policy="commands") as session:
@@ -164,4 +177,9 @@ def test_a_daemons_session_in_an_event_loop_has_them_too(daemon):
             assert await server.read() == b"one\n"
             await server.kill()
             assert await server.wait() == 128 + 9 and await session.commands() == []
+            stuck = await session.start(["sh", "-c", "echo one; exec sleep 999"])
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(stuck.wait(), 0.3 * cells.SLOWNESS)
+            await stuck.kill()
+            assert await stuck.wait() == 128 + 9 and await stuck.read() == b"one\n" and await stuck.read() == b""
     asyncio.run(main())

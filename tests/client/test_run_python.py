@@ -488,6 +488,20 @@ def test_a_value_beyond_the_limit_is_seen_to_be_cut(session, code, tmp_path):
     assert g["x"] == eval(code)
 
 
+@pytest.mark.parametrize("session", [False, True])
+def test_warnings_are_of_the_callers_line(session):
+    """S3.4, S3.15: Python shows one only once for each line, and of a line of the package for all callers."""
+    with contextlib.closing(RunPython(g={}, tree="base", session=session)) as runner:
+        for code in ("x = [1]\nx.append(x)\nx", "\n".join(f"v{n} = {n}" for n in range(70)), "\n".join(f"v{n} = {n}" for n in range(70)) + "\n1 / 0"):
+            with pytest.warns(UserWarning) as caught, contextlib.suppress(ZeroDivisionError):
+                asyncio.run(awaited(runner, code))
+            assert {each.filename for each in caught} == {__file__}
+
+
+async def awaited(runner, code):
+    return await runner(code)
+
+
 def test_a_value_of_a_class_that_is_not_carried_is_a_repr():
     """S3.4: a str that the program returned is never one."""
     for code in ("object()", "[object(), 1]", "lambda: 1", "print"):

@@ -61,6 +61,12 @@ def test_allowed_imports_are_those_of_the_configuration(make, execute):
     assert not make(ALLOWED_IMPORTS=["decimal"]).validate("import json")["safe"]
 
 
+@pytest.mark.parametrize("script", ["", " \n"])
+def test_a_blank_script_does_nothing(execute, script):
+    outcome = execute(script, pd.DataFrame({"a": [1]}))
+    assert outcome["success"] and outcome["results"]["plots"] == [] and outcome["warnings"] == []
+
+
 def test_a_script(execute):
     frame = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [2.0, 4.0, 7.0]})
     outcome = execute("t = stats.ttest_rel(df['a'], data['b'])\n"

@@ -26,11 +26,12 @@ from .tools import Tool
 __version__ = "0.1.0"
 
 __all__ = [
-    "Admin", "AsyncAdmin", "AsyncCommand", "AsyncDaemon", "AsyncDaemonCommand", "AsyncDaemonSession", "AsyncJob", "AsyncSession", "AsyncSessionFiles", "AuthProblem", "Check",
-    "Command", "CommandError", "Daemon", "DaemonCommand", "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error", "Figure", "File",
-    "Finding", "HotcellError", "InputError", "InputProblem", "Job", "JobError", "LaunchFailed", "LaunchProblem",
-    "NeedsSession", "NotFound", "NotInstalled", "PolicyError", "PolicyProblem", "Problem", "QuotaProblem", "Rejection",
-    "Repr", "Result", "Returned", "Run", "Session", "SessionEnded", "SessionFile", "SessionFiles", "Stream", "TamperedError", "Tool", "Usage", "UsageError",
+    "Admin", "AsyncAdmin", "AsyncCommand", "AsyncDaemon", "AsyncDaemonCommand", "AsyncDaemonSession", "AsyncJob",
+    "AsyncSession", "AsyncSessionFiles", "AuthProblem", "Check", "Command", "CommandError", "Daemon", "DaemonCommand",
+    "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error", "Figure", "File", "Finding", "HotcellError",
+    "InputError", "InputProblem", "Job", "JobError", "LaunchFailed", "LaunchProblem", "NeedsSession", "NotFound",
+    "NotInstalled", "PolicyError", "PolicyProblem", "Problem", "QuotaProblem", "Rejection", "Repr", "Result", "Returned", "Run",
+    "Session", "SessionEnded", "SessionFile", "SessionFiles", "Stream", "TamperedError", "Tool", "Usage", "UsageError",
     "acard", "acheck", "arun", "averify", "card", "check", "find_binary", "run", "verify",
 ]
 

@@ -1,7 +1,7 @@
 """The user's defaults for RunPython and %%hotcell, from $XDG_CONFIG_HOME/hotcell/python.json.
 
-An error in the file is reported with file, line and column, also one that only the command finds, such as a limit that is out of range. An argument takes precedence over the environment, and the
-environment over the file.
+An error in the file is reported with file, line and column, also one that only the command finds, such as a limit that is out of
+range. An argument takes precedence over the environment, and the environment over the file.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import base64
 from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, Optional, Union
 
 from .commands import output_of, signal_name
-from .errors import InputError
+from .errors import DaemonLost, InputError
 from .wire import Flow, adrive, aresult_of, drive, events, result_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ class _CommandFlows:
         self.end: Optional[Dict[str, Any]] = None
         self._session = session
         self._unread: Dict[str, bytes] = {"stdout": b"", "stderr": b""}
-        self._stream: Any = None  # its events from the beginning, as far as they have been read
+        self._stream: Any = None  # its events behind those that have been read; a call that is interrupted or cancelled ends it
+        self._seen = 0  # events that have been read
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}: {self.argv!r}{'' if self.end is None else ', ended'}>"
@@ -37,7 +38,11 @@ class _CommandFlows:
     def _events(self) -> Flow:
         return events(self._session._place, "GET", f"{self._session._path}/commands/{self.id}/events")
 
+    def _lost(self) -> DaemonLost:
+        return DaemonLost(f"{self._session._place.name}: the events of the command {self.id} ended before the command")
+
     def _take(self, event: Dict[str, Any]) -> Dict[str, Any]:
+        self._seen += 1
         if event["event"] == "exited":
             self.end = event
         return event
@@ -64,9 +69,17 @@ class DaemonCommand(_CommandFlows):
     """A command of a DaemonSession, which works as Command. The daemon keeps 1 MiB of what it prints."""
 
     def _event(self) -> Dict[str, Any]:
-        if self._stream is None:
-            self._stream = drive(self._events())
-        return self._take(next(self._stream))
+        try:
+            if self._stream is None:
+                self._stream = drive(self._events())
+                for _ in range(self._seen):
+                    next(self._stream)
+            return self._take(next(self._stream))
+        except BaseException as error:
+            self._stream = None
+            if isinstance(error, StopIteration):
+                raise self._lost() from None
+            raise
 
     def events(self) -> Iterator[Dict[str, Any]]:
         """As Command.events, behind what was read already; "started" is the first."""
@@ -106,9 +119,17 @@ class AsyncDaemonCommand(_CommandFlows):
     """As DaemonCommand, for an event loop."""
 
     async def _event(self) -> Dict[str, Any]:
-        if self._stream is None:
-            self._stream = adrive(self._events(), {})
-        return self._take(await self._stream.__anext__())
+        try:
+            if self._stream is None:
+                self._stream = adrive(self._events(), {})
+                for _ in range(self._seen):
+                    await self._stream.__anext__()
+            return self._take(await self._stream.__anext__())
+        except BaseException as error:
+            self._stream = None
+            if isinstance(error, StopAsyncIteration):
+                raise self._lost() from None
+            raise
 
     async def events(self) -> AsyncIterator[Dict[str, Any]]:
         """As DaemonCommand.events."""

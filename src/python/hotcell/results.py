@@ -237,8 +237,8 @@ class Result:
 
     def save(self, directory: "os.PathLike[str] | str") -> Path:
         """Copy figures, files, the saved program, what was changed in copies of directories (for `hotcell workspace`) and
-        manifest.json into `directory`, which is made if needed; files of the same name are replaced. Returns its absolute path. InputError: it cannot be written; TamperedError: a file is no
-        longer what the launcher recorded."""
+        manifest.json into `directory`, which is made if needed; files of the same name are replaced. Returns its absolute path.
+        InputError: it cannot be written; TamperedError: a file is no longer what the launcher recorded."""
         from . import place
         place.make_ready(directory)
         target = Path(directory).absolute()

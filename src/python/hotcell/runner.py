@@ -75,17 +75,14 @@ def _why(error: Exception) -> str:
 
 def read_spec(path: str) -> Tuple[str, Dict[str, Any], bool]:
     """The spec as text and parsed, and whether the text is the file's. The member that marks this form of a spec is added if it is
-    missing, and a program that holds nothing but space does nothing."""
+    missing."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     spec = json.loads(text)
     if not isinstance(spec, dict):
         raise ValueError("expected an object")
-    code = spec.get("code")
     more: Dict[str, Any] = {} if "df_paths" in spec else {"df_paths": {}}
-    if isinstance(code, str) and not code.strip():
-        more["code"] = "pass\n"
-    found = _unparsable(code)
+    found = _unparsable(spec.get("code"))
     if found:  # its text is no job's, and is not saved: in its place the cell gets what fails in the same line
         more.update(code="\n" * (found[1] - 1) + "\ufffd\n", persist_code=False)
     return json.dumps({**spec, **more}) if more else text, spec, not more

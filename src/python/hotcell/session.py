@@ -25,7 +25,8 @@ from .launcher import PATIENCE, Completed, PathLike, find_binary
 from .listening import Listener, aside, check_listener, tell
 from .results import File, Result, hold, result_from_manifest
 from .session_files import AsyncSessionFiles, SessionFiles, Steps, advance, place_steps
-from .staging import Code, Directory, Large, Staging, contents, contents_of_run, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of, program_of, returns_of, split_vars, stdin_of, to_json
+from .staging import (Code, Directory, Large, Staging, contents, contents_of_run, dir_option, dirs_of, limits_of, list_of, mapping_of, path_of,
+                      program_of, returns_of, split_vars, stdin_of, to_json)
 from .temporary import Temporary
 from .tools import Server, Tool, Tools, tools_by_name
 from .turns import Turn
@@ -109,8 +110,9 @@ class Session:
                 when the session has ended
     workdir     directory of the cell that the session begins in; None: /output
 
-    `files` has the files of the session's working directory, see SessionFiles. Raises as hotcell.run does. Once the session has ended, every method but close() raises SessionEnded, or LaunchFailed if
-    hotcell itself has failed. Runs of other threads wait for their turn; interrupt() does not.
+    `files` has the files of the session's working directory, see SessionFiles. Raises as hotcell.run does. Once the session has
+    ended, every method but close() raises SessionEnded, or LaunchFailed if hotcell itself has failed. Runs of other threads wait
+    for their turn; interrupt() does not.
     """
 
     _interface = "python"  # in whose words hints are
@@ -204,11 +206,13 @@ class Session:
             limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
-            workdir: Optional[PathLike] = None, check: bool = False, on_event: Optional[Listener] = None, on_input: Optional[Answerer] = None, **other: Any) -> Run:
+            workdir: Optional[PathLike] = None, check: bool = False, on_event: Optional[Listener] = None,
+            on_input: Optional[Answerer] = None, **other: Any) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run, without those that are given to the
         session as a whole, such as `tools`, `policy`, `memory` and `dirs`: TypeError. `limits` of time and output only; the variables
-        of `env` are there for this run only; `workdir` is the directory of the cell that a command begins in. `on_input` is called with the prompt each time that the program calls input(), and returns
-        the line, or None for the end of input; without it input() reads `input`. The time until it returns counts as the run's.
+        of `env` are there for this run only; `workdir` is the directory of the cell that a command begins in. `on_input` is called with the
+        prompt each time that the program calls input(), and returns the line, or None for the end of input; without it input() reads `input`. The
+        time until it returns counts as the run's.
 
         A program that fails, is refused or is killed is a Run too: `Run.state` says which state the next run finds. Raises
         InputError for a request that is not valid, SessionEnded, LaunchFailed if hotcell itself has failed, and JobError
@@ -427,7 +431,7 @@ class Session:
     def _read(self) -> Dict[str, Any]:
         try:
             return self._next(lambda: self._answers.popleft() if self._answers else None)
-        except (SessionEnded, HotcellError):
+        except HotcellError:
             raise
         except BaseException:  # answers could no longer be told apart
             self._end()
@@ -706,7 +710,8 @@ def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Opti
         raise unexpected("run", name, RUN_ARGUMENTS, advice_for(name))
     variables, files = split_vars(vars, inputs)
     rest = {"vars": variables, "return": returns_of(returns), "limits": limits_of(limits, timeout=timeout),
-            "persist_code": persist_code, "inputs": contents(files) if placed is None else contents_of_run(files, placed), "args": list_of(args, "args"), "env": mapping_of(env, "env"),
+            "persist_code": persist_code, "inputs": contents(files) if placed is None else contents_of_run(files, placed),
+            "args": list_of(args, "args"), "env": mapping_of(env, "env"),
             "workdir": None if workdir is None else path_of(workdir, "workdir")}
     given = {} if input is None else {"stdin": stdin_of(input)}
     return {**program_of(code), **given, **{name: value for name, value in rest.items() if value}}

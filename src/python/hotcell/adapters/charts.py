@@ -1,8 +1,9 @@
 """AsyncCodeExecutor: code that draws one chart; its output comes back redacted, the chart as base64.
 
 Each execute() has a cell of its own under the policy "charts". In it working_dir has its own path, with a copy of what is in it;
-what the code changes there, and files that it leaves in /output, are put into working_dir afterwards. The launcher lists and hashes the chart and signs the list with
-a key that lives for that one run and never enters a cell; a chart that does not match is not returned.
+what the code changes there, and files that it leaves in /output, are put into working_dir afterwards. The launcher lists and hashes
+the chart and signs the list with a key that lives for that one run and never enters a cell; a chart that does not match is not
+returned.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ class AsyncCodeExecutor:
             return self._failed(error)
         try:
             with signing_key() as key:
-                return await self._execute(code if code.strip() else "pass", directory, key)
+                return await self._execute(code, directory, key)
         except (HotcellError, OSError) as error:
             return self._failed(error)
         finally:

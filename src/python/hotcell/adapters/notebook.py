@@ -28,7 +28,7 @@ import warnings
 from collections import ChainMap, Counter, OrderedDict, abc, deque
 from contextvars import ContextVar
 from pathlib import Path
-from types import FrameType, ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, Callable, Dict, Iterable, List, Mapping, MutableMapping, Optional, Sequence, Set, Tuple, Union
 
 from ..config import Config, read_config
@@ -46,7 +46,7 @@ from .allow import (POLICY_CHANGED, AllowChecked, AllowPolicy, CallInfo, DenyInf
 from .dests import Dests, DestsError
 from .figures import allow_matplotlib
 from .live import Live, Told
-from .outcomes import exception_of, noted, value_of, with_frames, with_name
+from .outcomes import exception_of, is_of_caller, noted, value_of, warn_caller, with_frames, with_name
 from .standins import (DISABLE, METHODS, PRELUDE_END, QUIET, STANDIN, Desk, has_container, is_container, is_json, is_library,
                        stays_with_caller)
 from .writers import allow_pandas
@@ -108,16 +108,12 @@ def should_export(name: str, value: Any, g: Mapping[str, Any]) -> bool:
     return not callable(old) and not isinstance(old, ModuleType)
 
 
-def _is_of_caller(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).partition(".")[0] not in ("hotcell", "asyncio")
-
-
 def _origin() -> str:
     """Which task asks for a run, and where: of the frames that wait for it, the nearest one outside of this package and of asyncio."""
     task = asyncio.current_task()
     frames = task.get_stack(limit=1) if task is not None else []
-    frame = frames[0] if frames and _is_of_caller(frames[0]) else inspect.currentframe()
-    while frame is not None and not _is_of_caller(frame):
+    frame = frames[0] if frames and is_of_caller(frames[0]) else inspect.currentframe()
+    while frame is not None and not is_of_caller(frame):
         frame = frame.f_back
     place = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
     return f"{task.get_name() if task is not None else 'no task'}{place}"
@@ -319,8 +315,8 @@ class RunPython:
             self._live = Live(self._desk, given, self.ok_dests)
 
     async def __call__(self, code: str, *, data: Optional[Mapping[str, Any]] = None) -> Any:
-        """Run `code`. Exceptions of built-in types are raised as such, with the cell's traceback as a note in
-        `cell_traceback`; TimeoutError, MemoryError and JobError tell of limits, NeedsSession of what waits.
+        """Run `code`. Exceptions are raised as raised_as says, with the cell's traceback in `cell_traceback`; TimeoutError, MemoryError
+        and JobError tell of limits, NeedsSession of what waits.
         `data` is for the policies of tools (run_data), over what set_data has set."""
         if not isinstance(code, str):
             raise TypeError(f"code: expected a str, got {type(code).__name__}")
@@ -431,7 +427,7 @@ class RunPython:
         if result.rejection is None:
             untold = told()
             if untold is not None:
-                warnings.warn(untold, stacklevel=4)
+                warn_caller(untold)
         if not result.ok:
             self._export_of_failed(result, names, values, desk)
             raise _with_advice(exception_of(result, values.kept_back))
@@ -464,7 +460,7 @@ class RunPython:
             except (ImportError, PermissionError) as error:
                 if entry.get("mime") == STANDIN and desk.stands_for(entry.get("json"), self.g.get(name)):
                     continue  # it is what it was
-                warnings.warn(f"{name} did not come back: {error}", stacklevel=5)
+                warn_caller(f"{name} did not come back: {error}")
                 continue
             if not should_export(name, value, self.g) or name in given and _is_same(given[name], value):
                 continue
@@ -473,8 +469,8 @@ class RunPython:
                 self.g[name] = value
         late = _asked(names, values)[MAX_RETURNS:]
         if late:
-            warnings.warn(f"{', '.join(late[:5])}{', ...' if len(late) > 5 else ''} did not come back: a run gives back {MAX_RETURNS} names, and the "
-                          f"code has {len(late)} more", stacklevel=3)
+            warn_caller(f"{', '.join(late[:5])}{', ...' if len(late) > 5 else ''} did not come back: a run gives back {MAX_RETURNS} names, and the "
+                        f"code has {len(late)} more")
         return exported
 
     def _export_of_failed(self, result: Result, names: _Names, values: _Values, desk: Desk) -> None:
@@ -484,7 +480,7 @@ class RunPython:
         try:
             self._export(result, names, values, desk)
         except (ValueError, OSError) as error:  # the exception of the run comes first
-            warnings.warn(f"not all that the run left came back: {error}", stacklevel=4)
+            warn_caller(f"not all that the run left came back: {error}")
 
 
 def _check_arguments(g: Any, pre_deny: Any, on_call: Any, ban_imports: Any) -> None:
@@ -515,8 +511,9 @@ def _with_advice(error: BaseException) -> BaseException:
     """The exception with what the caller can do, if it is one of a stand-in's, which has no hint of the cell's."""
     found = re.fullmatch(r"(\w{1,100}) is not allowed", str(error)) if isinstance(error, PermissionError) else None
     if found is not None and not getattr(error, "__notes__", ()):
-        error.__notes__ = [f"hint: The caller has to allow it: allow({found[1]}) a function or class, allow({{C: [\"{found[1]}\"]}}) "  # type: ignore[attr-defined]
-                           "a method or attribute of C, which is its class or module."]
+        hint = (f"hint: The caller has to allow it: allow({found[1]}) a function or class, allow({{C: [\"{found[1]}\"]}}) "
+                "a method or attribute of C, which is its class or module.")
+        error.__notes__ = [hint]  # type: ignore[attr-defined]
     return error
 
 

@@ -12,8 +12,10 @@ import contextlib
 import importlib.util
 import linecache
 import re
+import sys
 import warnings
 from collections import Counter, OrderedDict, deque
+from types import FrameType
 from typing import Any, Mapping, Optional, Sequence
 
 from ..errors import JobError, NeedsSession
@@ -62,10 +64,23 @@ def _warn_of_text(result: Result, cut: bool, alone: Sequence[str]) -> None:
     if cut or any(map(LEFT_OUT.match, result.warnings)):
         limit = result.manifest.get("limits", {}).get("value")
         text = "the beginning of its text" if cut else "text"
-        warnings.warn(f"the value is here as {text} alone: it does not fit into the policy's limits.value, {limit} bytes. Assigned to a variable it "
-                      "comes back whole.", stacklevel=3)
+        warn_caller(f"the value is here as {text} alone: it does not fit into the policy's limits.value, {limit} bytes. Assigned to a variable it "
+                    "comes back whole.")
     elif alone:
-        warnings.warn(f"the value is here as text alone: {alone[0][:500]}", stacklevel=3)
+        warn_caller(f"the value is here as text alone: {alone[0][:500]}")
+
+
+def is_of_caller(frame: FrameType) -> bool:
+    """Whether a frame belongs neither to this package nor to asyncio."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0] not in ("hotcell", "asyncio")
+
+
+def warn_caller(message: str) -> None:
+    """Warn of the caller's line that waits for the run, however deep in this package: Python shows a warning once for each line."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and not is_of_caller(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
 
 
 def _builtin_type(text: str) -> Optional[type]:

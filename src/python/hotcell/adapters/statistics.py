@@ -95,7 +95,7 @@ class ScriptExecutor:
             with self._session(session_id) as session_dir:
                 step_dir = session_dir / step_id
                 (step_dir / "plots").mkdir(parents=True, exist_ok=True)
-                result = run(script if script.strip() else "pass", inputs={"df": data}, policy=self._policy, tree=self._tree, output_dir=step_dir,
+                result = run(script, inputs={"df": data}, policy=self._policy, tree=self._tree, output_dir=step_dir,
                              timeout=self.timeout, binary=self._binary, returns=["results"], interface="scripts")
                 return self._outcome_of(result, time.monotonic() - start)
         except (HotcellError, OSError) as error:
