@@ -45,7 +45,7 @@ struct hc_copying {
 int hc_workspace_copy(struct hc_copying *c, struct hc_error *err);
 
 struct hc_comparing {
-    int root_fd;      /* directory in which the copy is, borrowed; no process changes it meanwhile */
+    int root_fd;      /* directory in which the copy is, borrowed */
     const char *name; /* name of the copy in root_fd */
     /* The directory for results; borrowed. NULL: the changes are only listed, no contents are written, and
      * the copy is left as it is, for programs that go on with it. */

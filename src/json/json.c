@@ -256,3 +256,13 @@ void hc_json_quote(struct hc_buf *out, const char *text, size_t len)
     (void)hc_buf_add(out, text + from, len - from);
     (void)hc_buf_str(out, "\"");
 }
+
+int hc_json_print(struct hc_buf *out, cJSON *object_taken, const char *name, struct hc_error *err)
+{
+    char *text = cJSON_PrintUnformatted(object_taken);
+    cJSON_Delete(object_taken);
+    out->failed |= !text;
+    (void)hc_buf_str(out, text ? text : "");
+    cJSON_free(text);
+    return out->failed ? hc_fail(err, ENOMEM, "%s", name) : 0;
+}

@@ -75,4 +75,7 @@ int hc_json_indent(const char *text, size_t len, const char *brief, struct hc_bu
 /* Append `text`, which is UTF-8, as a JSON string, quotes included. */
 void hc_json_quote(struct hc_buf *out, const char *text, size_t len);
 
+/* Append an object, on one line, and free it. -1: out of memory; `name` says in the error what is made. */
+int hc_json_print(struct hc_buf *out, cJSON *object_taken, const char *name, struct hc_error *err);
+
 #endif

@@ -33,8 +33,8 @@ struct hotcell_spec {
 int hc_lib_print_spec(const struct hotcell_spec *spec, bool contents, struct hc_buf *out,
                       struct hc_error *err);
 
-/* The directory for results that a spec names, a copy that the caller owns; NULL: it names none, or `err` is
- * set, for want of memory. */
+/* The directory for results that a spec names, a copy that the caller owns; NULL: it names none. -1: out of
+ * memory. */
 int hc_lib_output_dir(const struct hotcell_spec *spec, char **out, struct hc_error *err);
 
 /* ---- child processes ---- */

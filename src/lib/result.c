@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define FETCH_MS 300000 /* for which the content of a file may take to come from a daemon */
+#define FETCH_MS 300000 /* most ms that the content of a file takes to come from a daemon */
 
 /* The text of one member of a manifest, in a list. */
 struct hc_lib_member {

@@ -240,7 +240,8 @@ int hc_lib_output_dir(const struct hotcell_spec *spec, char **out, struct hc_err
 {
     const cJSON *raw = spec ? cJSON_GetObjectItemCaseSensitive(spec->root, "output_dir") : NULL;
     *out = raw ? text_of(raw, err) : NULL;
-    return 0;
+    const bool is_string = raw && raw->valuestring && raw->valuestring[0] == '"';
+    return is_string && !*out ? hc_fail(err, ENOMEM, "output_dir") : 0;
 }
 
 static int put_base64(struct hc_buf *out, const struct hc_buf *data, struct hc_error *err)

@@ -72,16 +72,6 @@ int hc_e2b_timeout(const char *text, size_t len, int64_t otherwise, int64_t *tim
     return rc;
 }
 
-static int print(cJSON *object, bool whole, struct hc_buf *out, struct hc_error *err)
-{
-    char *text = whole ? cJSON_PrintUnformatted(object) : NULL;
-    cJSON_Delete(object);
-    if (text)
-        (void)hc_buf_str(out, text);
-    cJSON_free(text);
-    return text && !out->failed ? 0 : hc_fail(err, ENOMEM, "request");
-}
-
 /* ---- a new sandbox ---- */
 
 /* Is `word` one of the words of a list that are separated by blanks? */
@@ -200,7 +190,7 @@ int hc_e2b_spec(const struct hc_e2b_rules *rules, const char *text, size_t len, 
     int rc = object ? put_sandbox(object, rules, &j, timeout_s, err) : hc_fail(err, ENOMEM, "request");
     hc_json_finish(&j);
     if (rc == 0)
-        return print(object, true, spec, err);
+        return hc_json_print(spec, object, "request", err);
     cJSON_Delete(object);
     return rc;
 }
@@ -260,7 +250,7 @@ int hc_e2b_execute(const char *context, const char *text, size_t len, struct hc_
     int rc = object ? put_run(object, context, &j, err) : hc_fail(err, ENOMEM, "request");
     hc_json_finish(&j);
     if (rc == 0)
-        return print(object, true, line, err);
+        return hc_json_print(line, object, "request", err);
     cJSON_Delete(object);
     return rc;
 }

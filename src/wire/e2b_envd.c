@@ -6,9 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define ROOT       "/output" /* the working directory of sessions */
-#define HEAD       5         /* bytes before the JSON of a message */
-#define MOST_DEPTH 64        /* deepest list that a call may ask for */
+#define HEAD       5  /* bytes before the JSON of a message */
+#define MOST_DEPTH 64 /* deepest list that a call may ask for */
 
 /* ---- streams ---- */
 
@@ -45,7 +44,7 @@ void hc_e2b_path(const char *path, struct hc_buf *out)
     }
     if (!any)
         (void)hc_buf_str(out, absolute ? "/" : ".");
-    if (out->data && strcmp(out->data, ROOT) == 0) {
+    if (out->data && strcmp(out->data, HC_E2B_ROOT) == 0) {
         hc_buf_clear(out);
         (void)hc_buf_str(out, ".");
     }
@@ -117,7 +116,7 @@ void hc_e2b_put_entry(const cJSON *file, const char *dir, struct hc_buf *out)
     const char *path = hc_json_text(file, dir ? "name" : "path"), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path, *time = hc_json_text(file, "modified");
     hc_autobuf whole = {0};
-    (void)hc_buf_fmt(&whole, ROOT "/%s%s%s", dir && strcmp(dir, ".") != 0 ? dir : "",
+    (void)hc_buf_fmt(&whole, HC_E2B_ROOT "/%s%s%s", dir && strcmp(dir, ".") != 0 ? dir : "",
                      dir && strcmp(dir, ".") != 0 ? "/" : "", path);
     (void)hc_buf_str(out, "{\"name\": ");
     hc_json_quote(out, name, strlen(name));
@@ -136,7 +135,7 @@ void hc_e2b_put_written(const cJSON *file, struct hc_buf *out)
     const char *path = hc_json_text(file, "path"), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     hc_autobuf whole = {0};
-    (void)hc_buf_fmt(&whole, ROOT "/%s", path);
+    (void)hc_buf_fmt(&whole, HC_E2B_ROOT "/%s", path);
     (void)hc_buf_str(out, "{\"type\": \"file\", \"name\": ");
     hc_json_quote(out, name, strlen(name));
     (void)hc_buf_str(out, ", \"path\": ");
@@ -146,7 +145,7 @@ void hc_e2b_put_written(const cJSON *file, struct hc_buf *out)
 
 void hc_e2b_put_root(struct hc_buf *out)
 {
-    (void)hc_buf_str(out, "{\"name\": \"output\", \"type\": \"FILE_TYPE_DIRECTORY\", \"path\": \"" ROOT
+    (void)hc_buf_str(out, "{\"name\": \"output\", \"type\": \"FILE_TYPE_DIRECTORY\", \"path\": \"" HC_E2B_ROOT
                           "\", \"size\": \"0\"}");
 }
 

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define HC_E2B_ROOT "/output" /* the working directory of sessions */
+
 /* ---- streams of Connect ---- */
 
 #define HC_E2B_LAST 2 /* the flag of the message that ends a stream of Connect */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOT    "/output" /* the working directory of sessions */
 #define VARIANT sodium_base64_VARIANT_ORIGINAL
 
 /* ---- reading ---- */
@@ -72,7 +71,7 @@ static int put_workdir(cJSON *spec, const struct hc_json *j, const cJSON *cwd, s
         return wrong(j, cwd, "process.cwd", "a string", err);
     hc_e2b_path(cwd->valuestring, &path);
     const bool absolute = path.data && path.data[0] == '/', root = path.data && strcmp(path.data, ".") == 0;
-    (void)hc_buf_fmt(&whole, "%s%s%s", absolute ? "" : ROOT, absolute || root ? "" : "/",
+    (void)hc_buf_fmt(&whole, "%s%s%s", absolute ? "" : HC_E2B_ROOT, absolute || root ? "" : "/",
                      root || !path.data ? "" : path.data);
     return !whole.failed && cJSON_AddStringToObject(spec, "workdir", whole.data) ? 0 : no_memory(err);
 }

@@ -305,16 +305,6 @@ int hc_fusion_spec(const struct hc_fusion_rules *rules, const char *text, size_t
 
 /* ---- the answer ---- */
 
-static int print(cJSON *object, bool whole, struct hc_buf *out, struct hc_error *err)
-{
-    char *text = whole ? cJSON_PrintUnformatted(object) : NULL;
-    cJSON_Delete(object);
-    if (text)
-        (void)hc_buf_str(out, text);
-    cJSON_free(text);
-    return text && !out->failed ? 0 : hc_fail(err, ENOMEM, "answer");
-}
-
 /* What a manifest says of a program's end, in SandboxFusion's words. */
 struct verdict {
     const char *status; /* the answer's member "status" */
@@ -397,7 +387,10 @@ int hc_fusion_answer(const char *manifest, size_t len, cJSON *files, struct hc_b
     }
     const struct verdict v = judge(json.root);
     cJSON *answer = cJSON_CreateObject();
-    int rc = print(answer, put_answer(answer, json.root, &v, files), out, err);
+    const bool whole = put_answer(answer, json.root, &v, files);
+    int rc = whole ? hc_json_print(out, answer, "answer", err) : hc_fail(err, ENOMEM, "answer");
+    if (!whole)
+        cJSON_Delete(answer);
     hc_json_finish(&json);
     return rc;
 }

@@ -272,6 +272,11 @@ def test_without_a_token_there_is_nothing(daemon):
             for headers in ({}, {"X_API_Key": "wrong"}):
                 status, _, answer = ask(daemon, method, path.format(one), b"{}" if method == "POST" else None, **headers)
                 assert (status, answer["code"]) == (401, 401) and "X-API-Key" in answer["message"], (method, path, answer)
+        local = daemon.connect()
+        local.request("GET", "/sandboxes", None, {"X-API-Key": "wrong"})  # a wrong token is no lack of a tenant for the user of the socket
+        answer = local.getresponse()
+        assert answer.status == 401 and b"X-API-Key" in answer.read()
+        local.close()
         for method, path in INSIDE:
             for headers in ({}, {"E2b_Sandbox_Id": one}, {**access, "X_Access_Token": "0" * 64}, {**access, "E2b_Sandbox_Id": two}, {"X_API_Key": TOKEN}):
                 status, _, answer = ask(daemon, method, path, b"{}" if path in ("/execute", "/contexts") and method == "POST" else None, **headers)

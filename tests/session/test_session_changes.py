@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cells
 import session_client
+import weak
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src" / "python"))
 import hotcell  # noqa: E402
@@ -60,6 +61,32 @@ def test_a_listing_leaves_the_copy_as_it_is(user):
         assert session.run(PROGRAM + "os.chmod('made/new', 0); os.chmod('made', 0o100); os.chmod('.', 0o300)").status == "ok"
         assert ("added", "made/new") in listed(session)
         assert session.run("[oct(os.stat(n).st_mode & 0o777) for n in ('made/new', 'made', '.')]").value == ["0o0", "0o100", "0o300"]
+
+
+def test_links_that_a_command_puts_in_the_place_of_files_are_not_followed(shell_tree):  # pylint: disable=unused-argument
+    """A command exchanges a file that cannot be read for a link, again and again, while the launcher lists the copy. Landlock refuses
+    links to programs of other cells."""
+    weak.need_build()
+    data = data_of(cells.caller())
+    aim = data.parent / "aim"
+    aim.write_text("of the host")
+    aim.chmod(0o604)
+    swaps = f"""
+import os
+while True:
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, 0o300)); os.rename("file", "swapped")
+    os.symlink({str(aim)!r}, "link"); os.rename("link", "swapped")
+"""
+    options = ("--dir", f"{data}:/work:cow", "--workdir=/work")
+    options = (*cells.watched(options, "shell", cells.caller()), *options)
+    with session_client.Session(*options, tree="shell", policy="shell", hotcell=weak.HOTCELL, env=weak.without("landlock")) as session:
+        session.ask({"start": {"command": ["python3", "-c", swaps], "workdir": "/work"}})
+        assert session.answer()["event"] == "started"
+        seen = set()
+        for _ in range(400):
+            copy = changes(session)[0]["changes"]
+            seen |= {entry["path"] for entry in (*copy["entries"], *copy["skipped"]["entries"])}
+        assert "swapped" in seen and oct(aim.stat().st_mode & 0o7777) == "0o604"
 
 
 def test_what_cannot_be_kept_is_listed_with_its_reason(user):

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -99,11 +100,13 @@ int hc_launch_copy_earlier_files(struct hc_launch *l, struct hc_error *err)
     if (hc_walk(&e.walk, root, err) < 0 && !e.unending)
         return hc_ctx(err, "copy the files of the output directory");
     l->m->had_earlier_files = e.files > 0;
+    char rest[48] = "";
+    if (e.unending)
+        (void)snprintf(rest, sizeof rest, " and all after the first %d", MOST_NAMES);
     if (e.left_out || e.unending)
         hc_launch_warn(l->m,
                        "%d files or directories%s of the output directory are not in the cell: links, more "
-                       "than one name, "
-                       "or no room for a copy",
-                       e.left_out, e.unending ? " and all after the first 10000" : "");
+                       "than one name, or no room for a copy",
+                       e.left_out, rest);
     return 0;
 }

@@ -1,5 +1,7 @@
-/* Find what a program changed in the copy of a directory. The cell is dead, or a session's processes are all
- * stopped, so nobody changes the copy meanwhile; but a guest has chosen its names, modes and sizes. */
+/* Find what a program changed in the copy of a directory. The cell is dead, or a session is between runs. A
+ * guest has chosen the names, modes and sizes of the copy, and commands that go on beside the runs may change
+ * it meanwhile: then each entry is listed as it was at some time, and no link that takes its place is
+ * followed. */
 #include "cell/workspace.h"
 
 #include "base/fd.h"
@@ -52,14 +54,14 @@ static void make_readable(int dir, const char *name, const struct stat *st)
 {
     const mode_t needed = S_ISDIR(st->st_mode) ? S_IRUSR | S_IXUSR : S_IRUSR;
     if (is_unreadable(st))
-        (void)!fchmodat(dir, name, (st->st_mode | needed) & 07777, 0);
+        (void)!fchmodat(dir, name, (st->st_mode | needed) & 07777, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Undo make_readable in a copy that is only listed. */
 static void restore_mode(const struct comparer *k, int dir, const char *name, const struct stat *st)
 {
     if (!k->c->dest && is_unreadable(st))
-        (void)!fchmodat(dir, name, st->st_mode & 07777, 0);
+        (void)!fchmodat(dir, name, st->st_mode & 07777, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Hash the file, and copy it if `o` is not NULL. Returns what hc_pump does. */

@@ -278,7 +278,7 @@ static void check_command(struct hc_command *p, int64_t now_us)
     if (p->cpu_ms && p->user_us + p->system_us > p->cpu_ms * 1000)
         hc_command_end(p, HC_STATUS_CPU, "used more CPU time than %s (limits.cpu)",
                        hc_format_duration(p->cpu_ms, text, sizeof text));
-    if (timeout_us && !p->kill_us && now_us > p->began_us + timeout_us) {
+    if (timeout_us && !p->kill_us && p->status == HC_STATUS_OK && now_us > p->began_us + timeout_us) {
         p->kill_us = now_us + p->policy.limits.grace_ms * 1000;
         p->status = HC_STATUS_TIMEOUT;
         (void)snprintf(p->reason, sizeof p->reason, "ran longer than %s (limits.timeout)",

@@ -710,7 +710,7 @@ static int remove_all(int dir, const char *name, int depth);
 /* Remove what is in a directory. -1: `errno`. */
 static int empty_directory(int dir, int depth)
 {
-    const int copy = dup(dir);
+    const int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
     int rc = stream ? 0 : -1;
     if (!stream && copy >= 0)

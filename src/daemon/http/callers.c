@@ -40,7 +40,9 @@ static bool count_connection(struct hc_exchange *x, struct hc_tenant *t)
 static void set_unknown_caller(const struct hc_exchange *x, struct hc_problem *why)
 {
     const struct hc_connection *c = x->connection;
-    if (c->from.local && !hc_exchange_header(x, "Authorization"))
+    const bool has_token =
+        hc_exchange_header(x, "Authorization") || (x->route->dialect && hc_exchange_header(x, "X-API-Key"));
+    if (c->from.local && !has_token)
         hc_problem_set(
             why, HC_PROBLEM_FORBIDDEN,
             "no tenant is configured for this user (uid %u): see tenants and local_users in hotcelld.conf(5)",

@@ -12,6 +12,8 @@
 
 #define HC_E2B_START "e2b-start" /* the checkpoint of a sandbox from before its first run */
 
+#define HC_E2B_KEEPALIVE_MS 15000 /* silence after which a message tells that the connection is alive */
+
 /* The tenant of the sandbox that the request is to, by its token; x->sandbox is set. NULL: `why`. */
 struct hc_tenant *hc_e2b_tenant(struct hc_exchange *x, struct hc_problem *why);
 

@@ -181,7 +181,7 @@ static int begin_upload(struct hc_exchange *x)
 /* Take the next file out of the body. 1: there is one; 0: there are no more; -1: the body is malformed. */
 static int next_file(struct hc_exchange *x, struct upload *u)
 {
-    const char *body = x->body.data ? x->body.data : "", *path = hc_exchange_query(x, "path");
+    const char *body = hc_e2b_body(x), *path = hc_exchange_query(x, "path");
     int rc = 1;
     if (*u->boundary)
         rc = hc_e2b_next_part(body, x->body.len, u->boundary, &u->at, &u->part);

@@ -41,7 +41,7 @@ static int take_call(struct hc_exchange *x, int *rc)
     if (!x->own)
         return -1;
     x->end_own = end_call;
-    if (hc_e2b_take_call(x->own, x->body.data ? x->body.data : "", x->body.len, &err) == 0)
+    if (hc_e2b_take_call(x->own, hc_e2b_body(x), x->body.len, &err) == 0)
         return 0;
     *rc = hc_e2b_reply_untranslated(x, &err);
     return -1;
@@ -89,7 +89,7 @@ int hc_e2b_file_call(struct hc_exchange *x, struct hc_tenant *t)
         if (!s || take_call(x, &rc) < 0)
             return rc;
         if (strcmp(x->route->ask, "make_directory") == 0 && is_root(x->own))
-            return hc_e2b_reply_code(x, 409, "already_exists", "/output: is there already");
+            return hc_e2b_reply_code(x, 409, "already_exists", HC_E2B_ROOT ": is there already");
         put_ask(x, &line);
         if (!hc_e2b_ask(x, s, x->route->ask, &line, false, &rc))
             return rc;
@@ -238,7 +238,7 @@ static int begin_list(struct hc_exchange *x, int *rc)
     struct hc_e2b_call call;
     struct hc_error err;
     *rc = MHD_NO;
-    if (hc_e2b_take_call(&call, x->body.data ? x->body.data : "", x->body.len, &err) < 0) {
+    if (hc_e2b_take_call(&call, hc_e2b_body(x), x->body.len, &err) < 0) {
         *rc = hc_e2b_reply_untranslated(x, &err);
         hc_e2b_call_finish(&call);
         return -1;

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define KEEPALIVE_MS 15000 /* silence after which a message tells that the connection is alive */
-
 /* The newest command that goes on as this process; NULL: there is none. */
 static struct hc_front_command *find_process(const struct hc_front_session *s, int64_t pid)
 {
@@ -109,7 +107,7 @@ static bool advance(struct hc_exchange *x, struct stream *p)
         end_of_stream(p, "{\"error\": {\"code\": \"unavailable\", \"message\": \"The sandbox has ended\"}}");
     else if (p->deadline && now >= p->deadline)
         kill_late(x, p);
-    else if (now - p->since >= KEEPALIVE_MS)
+    else if (now - p->since >= HC_E2B_KEEPALIVE_MS)
         hc_e2b_put_alive(&p->out);
     else
         (void)hc_exchange_suspend(x);

@@ -12,10 +12,9 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define MOST_WATCHED 2000  /* most files in a directory that is watched */
-#define DEEP         64    /* how deep a directory is watched with all that is in it */
-#define EVERY_MS     1000  /* time between two lists while commands go on */
-#define KEEPALIVE_MS 15000 /* silence after which a message tells that the connection is alive */
+#define MOST_WATCHED 2000 /* most files in a directory that is watched */
+#define DEEP         64   /* how deep a directory is watched with all that is in it */
+#define EVERY_MS     1000 /* time between two lists while commands go on */
 
 struct watch {
     struct hc_e2b_call call;
@@ -190,7 +189,7 @@ static bool advance(struct hc_exchange *x, struct watch *w)
             take_list(w);
         return rc != 0;
     }
-    if (hc_mono_ms() - w->since >= KEEPALIVE_MS)
+    if (hc_mono_ms() - w->since >= HC_E2B_KEEPALIVE_MS)
         hc_e2b_envelope(0, alive, sizeof alive - 1, &w->out);
     else if (!hc_e2b_waits(x, s))
         hc_exchange_pause(x);
@@ -226,7 +225,7 @@ int hc_e2b_watch_dir(struct hc_exchange *x, struct hc_tenant *t)
     int rc;
     if (!hc_e2b_sandbox(x, t, &rc))
         return rc;
-    const char *json = hc_e2b_unwrap(x->body.data ? x->body.data : "", x->body.len, &len);
+    const char *json = hc_e2b_unwrap(hc_e2b_body(x), x->body.len, &len);
     if (!json)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "expected one message of Connect");
     struct watch *w = calloc(1, sizeof *w);

@@ -129,11 +129,11 @@ struct hc_task *hc_front_command_start(struct hc_front_session *s, const char *s
         return NULL;
     }
     struct hc_front_command *c = add_command(s, argv);
-    struct hc_task *task = c ? hc_front_session_task(s, &c->start) : NULL;
     (void)hc_buf_str(&line, "{\"start\": ");
     hc_json_one_line(&line, spec, len);
     (void)hc_buf_fmt(&line, ", \"id\": \"%s\"}", c ? c->id : "");
-    if (task && !line.failed) {
+    struct hc_task *task = c && !line.failed ? hc_front_session_task(s, &c->start) : NULL;
+    if (task) {
         hc_front_session_send(s, line.data, line.len);
         return task;
     }
