@@ -38,6 +38,7 @@ struct hc_command {
     int64_t user_us, system_us; /* CPU time of its processes at the last sample */
     int64_t oom_kills;          /* the cgroup's count when it began */
     bool failed, exited;        /* it could not be made; `end` is filled */
+    bool out_of_memory;         /* it could not be made as there was no memory for its process */
     struct hc_exit_report end;  /* how its first process ended, as pid 1 says */
 };
 

@@ -378,8 +378,10 @@ void hc_commands_hear(struct hc_session *s)
             c->had_starter = hc_session_open_process(s, p.sender, &c->starter, &ignored) == 0;
         else if (packet.word == HC_STARTER_STARTED && command && !command->failed)
             let_begin(command, p.sender);
-        else if (packet.word == HC_STARTER_FAILED && command)
+        else if (packet.word == HC_STARTER_FAILED && command) {
             command->failed = true;
+            command->out_of_memory = packet.error == ENOMEM;
+        }
     }
 }
 
@@ -446,6 +448,16 @@ static void cpu(void *ctx, int64_t *user_us, int64_t *system_us)
     hc_commands_cpu(ctx, user_us, system_us);
 }
 
+static const char *why_failed(const struct hc_commands *c, const struct hc_command *p)
+{
+    if (c->late)
+        return "start: the process that starts commands does not answer";
+    if (!c->starter.pid)
+        return "start: the process that starts commands was killed by a program";
+    return p->out_of_memory ? "start: there was no memory for the command's process (limits.memory)"
+                            : "start: no process could be made for the command (limits.pids)";
+}
+
 void hc_commands_tend(struct hc_session *s)
 {
     struct hc_commands *c = s->commands;
@@ -454,10 +466,7 @@ void hc_commands_tend(struct hc_session *s)
         if (!p || !(p->failed || p->exited))
             continue;
         if (p->failed) {
-            tell_failure(p, c->late ? "start: the process that starts commands does not answer"
-                            : !c->starter.pid
-                                ? "start: the process that starts commands was killed by a program"
-                                : "start: no process could be made for the command (limits.pids)");
+            tell_failure(p, why_failed(c, p));
         } else {
             hc_command_drain(p);
             tell_end(p);
