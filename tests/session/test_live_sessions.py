@@ -778,7 +778,7 @@ def test_threads_go_on_during_runs_only(session):
                 "threading.Thread(target=work, daemon=True).start()")
     first = session.run("count").value
     assert session.run("time.sleep(0.1); count").value > first
-    assert is_at_rest(session)
+    cells.wait_until("the threads are stopped", lambda: is_at_rest(session))
 
 
 @pytest.fixture(name="own")
@@ -944,7 +944,7 @@ list(made)
 def test_no_timer_wakes_what_waits_for_its_next_run(own):
     run = own.run(WAKES)
     assert run.value == [-1, errno.EPERM] and [d["rule"] for d in run.manifest["denials"]] == ["timer_create"], run
-    assert is_at_rest(own)
+    cells.wait_until("the interpreter is stopped", lambda: is_at_rest(own))
 
 
 def is_below(pid, ancestor):
