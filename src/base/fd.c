@@ -107,6 +107,13 @@ int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_err
     return 0;
 }
 
+static void end_text(char *out, size_t used)
+{
+    while (used && out[used - 1] == '\n')
+        used--;
+    out[used] = '\0';
+}
+
 int hc_read_attr(int dir_fd, const char *name, char *out, size_t size)
 {
     hc_autofd fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
@@ -121,9 +128,17 @@ int hc_read_attr(int dir_fd, const char *name, char *out, size_t size)
             break;
         used += (size_t)n;
     }
-    while (used && out[used - 1] == '\n')
-        used--;
-    out[used] = '\0';
+    end_text(out, used);
+    return 0;
+}
+
+int hc_read_record(int dir_fd, const char *name, char *out, size_t size)
+{
+    hc_autofd fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : TEMP_FAILURE_RETRY(read(fd, out, size - 1));
+    if (n < 0)
+        return -1;
+    end_text(out, (size_t)n);
     return 0;
 }
 

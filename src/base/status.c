@@ -14,7 +14,7 @@ const char *hc_status_read(int dir_fd, const char *path)
 {
     /* One buffer for all callers: static data counts under RLIMIT_DATA whether it is used or not. */
     static char text[STATUS_MAX];
-    return hc_read_attr(dir_fd, path, text, sizeof text) < 0 ? NULL : text;
+    return hc_read_record(dir_fd, path, text, sizeof text) < 0 ? NULL : text;
 }
 
 uint64_t hc_status_field(const char *text, const char *key, int base, uint64_t otherwise)

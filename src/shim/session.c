@@ -315,12 +315,14 @@ static void run_program(const struct order *o, const struct hc_program *program,
 }
 
 /* Turns the compiler's warnings off in the process that only checks: the one that runs the program shows
- * them. */
+ * them. As warnings.simplefilter("ignore") does, but that module may not be loaded, and loading it would take
+ * longer than the check. */
 static void silence_warnings(void)
 {
-    hc_autopy *warnings = PyImport_ImportModule("warnings");
-    hc_autopy *done = warnings ? PyObject_CallMethod(warnings, "simplefilter", "s", "ignore") : NULL;
-    if (!done)
+    hc_autopy *module = PyImport_ImportModuleLevel("_warnings", NULL, NULL, NULL, 0);
+    hc_autopy *filters = module ? PyObject_GetAttrString(module, "filters") : NULL;
+    hc_autopy *all = filters ? Py_BuildValue("(sOOOi)", "ignore", Py_None, PyExc_Warning, Py_None, 0) : NULL;
+    if (!all || PyList_Insert(filters, 0, all) < 0)
         fail_python("begin the check");
 }
 

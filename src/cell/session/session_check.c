@@ -30,7 +30,7 @@ static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct 
         return -1;
     if (s->launch.sup.exit_known)
         hc_session_read_last_packets(s);
-    hc_session_cpu(s, &s->checked_user_us, &s->checked_system_us);
+    hc_session_cpu(s, HC_CPU_ALONE, &s->checked_user_us, &s->checked_system_us);
     s->checked_user_us -= s->cpu_user_us;
     s->checked_system_us -= s->cpu_system_us;
     return 0;

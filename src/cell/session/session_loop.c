@@ -18,12 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <time.h>
 
 #define SWEEP_MS 3000 /* longest time for killing the processes that a run has left */
 #define SWEEP_CLEAN                                                                                          \
     2 /* listings with no such process that show that none is left: one may miss one whose parent ends */
-#define SWEEP_BATCH 64 /* most processes that are killed after one listing */
+/* Time between two looks at a process that is to stop: on a busy host it stops once a processor is free. */
+#define FIRST_LOOK_NS   50000
+#define LONGEST_LOOK_NS 1000000
+#define SWEEP_BATCH     64 /* most processes that are killed after one listing */
 
 /* ---- processes of the session ---- */
 
@@ -51,6 +55,24 @@ static bool is_thread_still(int tasks, const char *id, bool first)
         return errno == ENOENT || errno == ESRCH;
     const char *state = strstr(text, "\nState:\t");
     return state && !strchr(first ? "RSD" : "RSDZX", state[8]);
+}
+
+enum stillness {
+    STILL,       /* its only thread is stopped, and so makes no other */
+    RUNS,        /* its only thread is not stopped */
+    MANY_THREADS /* each has to be looked at; or the process cannot be read */
+};
+
+/* Tell by one reading, which is enough for a process with one thread: most have one. */
+static enum stillness look_at(const struct hc_process *p)
+{
+    char path[48];
+    (void)snprintf(path, sizeof path, "/proc/%d/status", p->pid);
+    const char *text = hc_status_read(AT_FDCWD, path);
+    const char *state = text ? strstr(text, "\nState:\t") : NULL;
+    if (!state || hc_status_field(text, "Threads", 10, 0) != 1)
+        return MANY_THREADS;
+    return strchr("RSD", state[8]) ? RUNS : STILL;
 }
 
 /* Whether all threads of a process are stopped. The first thread may have ended, and then does not show
@@ -82,19 +104,21 @@ static void end_and_wait(int pidfd)
 bool hc_process_stop(const struct hc_process *p)
 {
     const int64_t until_us = hc_now_us() + INT64_C(1000) * HC_STOP_MS;
+    struct timespec moment = {.tv_nsec = FIRST_LOOK_NS};
     hc_process_signal(p, SIGSTOP);
-    /* Check twice: a thread that is read late may have ended the process and be gone, while one that was
-     * read earlier was still shown as stopped. */
+    /* Check several threads twice: one that is read late may have ended the process and be gone, while one
+     * that was read earlier was still shown as stopped. */
     for (int seen = 0; p->pid && seen < 2;) {
-        seen = is_still(p) ? seen + 1 : 0;
+        enum stillness look = look_at(p);
+        seen = look == STILL ? 2 : look == MANY_THREADS && is_still(p) ? seen + 1 : 0;
         if (seen)
             continue;
-        const struct timespec moment = {.tv_nsec = 50000};
         if (hc_now_us() >= until_us) {
             end_and_wait(p->pidfd);
             return false;
         }
         (void)nanosleep(&moment, NULL);
+        moment.tv_nsec = MIN(2 * moment.tv_nsec, LONGEST_LOOK_NS);
     }
     return true;
 }

@@ -155,8 +155,12 @@ bool hc_session_take_over(struct hc_session *s);
  * says how. (session_run.c) */
 int hc_session_stop_active(struct hc_session *s, struct hc_error *err);
 
-/* CPU time so far: the cell's without that of commands beside the runs. */
-void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us);
+/* What else than CPU time is sampled without a cgroup: nothing; or memory and tasks, for the peaks of a run
+ * that ended before the watch saw it. */
+enum hc_cpu_sample { HC_CPU_ALONE, HC_CPU_AND_PEAKS };
+
+/* CPU time so far in microseconds: the cell's without that of commands beside the runs. */
+void hc_session_cpu(struct hc_session *s, enum hc_cpu_sample sample, int64_t *user_us, int64_t *system_us);
 
 /* Whether the run, or the check of its program, is over: it was reported, or its process has ended. */
 bool hc_session_run_ended(const struct hc_session *s);

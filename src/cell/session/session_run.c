@@ -202,7 +202,8 @@ int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct 
 }
 
 /* Of all processes of the cell. */
-static void cpu_of_cell(struct hc_supervisor *sup, int64_t *user_us, int64_t *system_us)
+static void cpu_of_cell(struct hc_supervisor *sup, enum hc_cpu_sample sample, int64_t *user_us,
+                        int64_t *system_us)
 {
     struct hc_cgroup_usage used;
     if (sup->cgroup->fd >= 0) {
@@ -211,15 +212,18 @@ static void cpu_of_cell(struct hc_supervisor *sup, int64_t *user_us, int64_t *sy
         *system_us = used.of_cell.cpu_system_us;
         return;
     }
-    (void)hc_loop_sample(sup);
+    if (sample == HC_CPU_AND_PEAKS)
+        hc_loop_account(sup);
+    else
+        hc_loop_cpu(sup);
     *user_us = sup->cpu_user_us;
     *system_us = sup->cpu_system_us;
 }
 
-void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
+void hc_session_cpu(struct hc_session *s, enum hc_cpu_sample sample, int64_t *user_us, int64_t *system_us)
 {
     int64_t beside_user_us, beside_system_us;
-    cpu_of_cell(&s->launch.sup, user_us, system_us);
+    cpu_of_cell(&s->launch.sup, sample, user_us, system_us);
     hc_commands_cpu(s, &beside_user_us, &beside_system_us);
     *user_us -= beside_user_us;
     *system_us -= beside_system_us;
@@ -228,7 +232,7 @@ void hc_session_cpu(struct hc_session *s, int64_t *user_us, int64_t *system_us)
 int hc_session_supervise(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    hc_session_cpu(s, &s->cpu_user_us, &s->cpu_system_us);
+    hc_session_cpu(s, HC_CPU_ALONE, &s->cpu_user_us, &s->cpu_system_us);
     sup->cpu_base_us = s->cpu_user_us + s->cpu_system_us;
     hc_commands_begin_run(s);
     sup->go_us = hc_now_us();
@@ -352,7 +356,7 @@ static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t sinc
     m->usage.wall_us = sup->end_us - since_us;
     if (sup->go_us) {
         int64_t user_us, system_us;
-        hc_session_cpu(s, &user_us, &system_us);
+        hc_session_cpu(s, HC_CPU_AND_PEAKS, &user_us, &system_us);
         m->usage.cpu_user_us = MAX(user_us - s->cpu_user_us, 0) + s->checked_user_us;
         m->usage.cpu_system_us = MAX(system_us - s->cpu_system_us, 0) + s->checked_system_us;
     }

@@ -102,9 +102,9 @@ static void sample(pid_t pid, int pidfd, struct hc_held *held, struct hc_sample 
     out->hidden = (out->hidden || out->tasks == 0) && !ended;
 }
 
-static void sample_all(struct hc_supervisor *s, struct hc_sample *out)
+static void sample_all(struct hc_supervisor *s, bool look, struct hc_sample *out)
 {
-    bool due = hc_held_due(&s->held);
+    bool due = look && hc_held_due(&s->held);
     if (due)
         hc_held_begin(&s->held, s->policy->limits.memory);
     sample(s->pid, s->pidfd, due ? &s->held : NULL, out);
@@ -127,10 +127,10 @@ static void add_kernel(struct hc_supervisor *s, struct hc_sample *out)
     out->memory += MAX(sockets, 0) + s->held.bytes + hc_held_threads(out->tasks) + hc_held_names(names);
 }
 
-int64_t hc_loop_sample(struct hc_supervisor *s)
+static int64_t sample_cell(struct hc_supervisor *s, bool look)
 {
     struct hc_sample now;
-    sample_all(s, &now);
+    sample_all(s, look, &now);
     if (s->run_pid) {
         struct hc_sample all = now;
         sample(s->run_pid, s->run_pidfd, NULL, &now);
@@ -157,6 +157,28 @@ int64_t hc_loop_sample(struct hc_supervisor *s)
     s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);
     s->cpu_system_us = MAX(s->cpu_system_us, now.cpu_system_us);
     return now.memory;
+}
+
+int64_t hc_loop_sample(struct hc_supervisor *s)
+{
+    return sample_cell(s, true);
+}
+
+void hc_loop_account(struct hc_supervisor *s)
+{
+    (void)sample_cell(s, false);
+}
+
+void hc_loop_cpu(struct hc_supervisor *s)
+{
+    struct hc_sample now;
+    if (!s->run_pid || s->policy->processes == HC_PROCESSES_FORK) {
+        hc_loop_account(s);
+        return;
+    }
+    sample(s->run_pid, s->run_pidfd, NULL, &now);
+    s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);
+    s->cpu_system_us = MAX(s->cpu_system_us, now.cpu_system_us);
 }
 
 void hc_loop_end(struct hc_supervisor *s, enum hc_end end)

@@ -79,6 +79,13 @@ int hc_loop_turn(struct hc_loop *l, const struct hc_timers *timers, struct hc_er
 /* Without a cgroup: sample the cell's memory, CPU time and tasks into `s`. Returns its memory in bytes. */
 int64_t hc_loop_sample(struct hc_supervisor *s);
 
+/* The same between runs, when the cell's processes wait: without a look at what the kernel holds for them
+ * (held.h), which takes longer than all else of a sample; the estimate of the last look counts. */
+void hc_loop_account(struct hc_supervisor *s);
+
+/* The same, of the CPU time alone: of the process that runs the program, where it can start no other. */
+void hc_loop_cpu(struct hc_supervisor *s);
+
 /* Kill the cell, or in a session the run's process; the loop reaps it when it has ended. */
 void hc_loop_kill(struct hc_supervisor *s);
 

@@ -96,7 +96,8 @@ static enum sight find_memory(int proc, char at[AT_MAX], const char **text, int6
     return sight == NONE && *threads > 1 ? find_thread(proc, at, text) : sight;
 }
 
-static void add_status(int proc, struct hc_held *held, struct hc_sample *s)
+/* Returns the number of the process's threads; 0: it has ended, or cannot be seen. */
+static int64_t add_status(int proc, struct hc_held *held, struct hc_sample *s)
 {
     const char *text;
     char at[AT_MAX];
@@ -105,12 +106,13 @@ static void add_status(int proc, struct hc_held *held, struct hc_sample *s)
     s->tasks += threads;
     s->hidden |= sight == HIDDEN;
     if (sight != SEEN)
-        return;
+        return threads;
     s->memory += hc_status_memory(text);
     if (held) {
         hc_held_add(held, proc, at, text);
         s->memory += held->growth_bytes;
     }
+    return threads;
 }
 
 /* Fields 14 to 17 of stat: utime stime cutime cstime, in clock ticks. The name in field 2 may hold anything,
@@ -118,7 +120,7 @@ static void add_status(int proc, struct hc_held *held, struct hc_sample *s)
 static void add_cpu(int proc, struct hc_sample *s)
 {
     char text[1024];
-    if (hc_read_attr(proc, "stat", text, sizeof text) < 0)
+    if (hc_read_record(proc, "stat", text, sizeof text) < 0)
         return;
     char *p = strrchr(text, ')');
     if (!p)
@@ -136,31 +138,41 @@ static void add_cpu(int proc, struct hc_sample *s)
     s->cpu_system_us += (ticks[1] + ticks[3]) * tick_us;
 }
 
-/* Children belong to the thread that started them: task/TID/children. False: there are more than `max`. */
+/* Add the children that one thread has started: task/TID/children. False: there are more than `max`. */
+static bool add_children_of(int dir, const char *name, pid_t *queue, size_t *count, size_t max)
+{
+    static char text[65536];
+    if (hc_read_attr(dir, name, text, sizeof text) < 0)
+        return true;
+    bool all = strlen(text) + 2 < sizeof text;
+    for (char *p = text, *end; all; p = end) {
+        long child = strtol(p, &end, 10);
+        if (end == p)
+            break;
+        if (*count == max)
+            all = false;
+        else
+            queue[(*count)++] = (pid_t)child;
+    }
+    return all;
+}
+
+/* Add the children of all threads of a process. */
 static bool add_children(int proc, pid_t *queue, size_t *count, size_t max)
 {
-    DIR *tasks = open_tasks(proc);
-    if (!tasks)
-        return true;
-    static char text[65536];
+    static _Alignas(struct dirent64) char entries[8192];
+    hc_autofd tasks = openat(proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool all = true;
-    for (struct dirent *e; (e = readdir(tasks));) {
-        char name[300];
-        (void)snprintf(name, sizeof name, "%s/children", e->d_name);
-        if (e->d_name[0] == '.' || hc_read_attr(dirfd(tasks), name, text, sizeof text) < 0)
-            continue;
-        all &= strlen(text) + 2 < sizeof text;
-        for (char *p = text, *end; all; p = end) {
-            long child = strtol(p, &end, 10);
-            if (end == p)
-                break;
-            if (*count == max)
-                all = false;
-            else
-                queue[(*count)++] = (pid_t)child;
+    for (ssize_t n; tasks >= 0 && (n = getdents64(tasks, entries, sizeof entries)) > 0;) {
+        const struct dirent64 *e;
+        for (const char *at = entries; at < entries + n; at += e->d_reclen) {
+            e = (const void *)at;
+            char name[sizeof e->d_name + sizeof "/children"];
+            (void)snprintf(name, sizeof name, "%s/children", e->d_name);
+            if (e->d_name[0] != '.')
+                all &= add_children_of(tasks, name, queue, count, max);
         }
     }
-    (void)closedir(tasks);
     return all;
 }
 
@@ -183,9 +195,12 @@ void hc_watch_sample(pid_t pid, struct hc_held *held, struct hc_sample *out)
             out->hidden |= sight_of_error() == HIDDEN;
             continue;
         }
-        add_status(proc, held, out);
+        int64_t threads = add_status(proc, held, out);
         add_cpu(proc, out);
-        out->hidden |= !add_children(proc, queue, &count, HC_WATCH_PROCESSES);
+        char only[48];
+        (void)snprintf(only, sizeof only, "task/%d/children", queue[i]);
+        out->hidden |= threads == 1 ? !add_children_of(proc, only, queue, &count, HC_WATCH_PROCESSES)
+                                    : !add_children(proc, queue, &count, HC_WATCH_PROCESSES);
     }
 }
 
