@@ -15,12 +15,18 @@
 #define HC_WARM_ZYGOTES 24  /* most zygotes of a worker */
 #define HC_WARM_SLOTS   160 /* most kinds of jobs that a worker knows, each with at most one cell */
 
+/* Most waiting cells of a worker that have copied what jobs write to, ahead of their jobs: those of the
+ * tenants that asked last. Each has several times the memory of one that has not. */
+#define HC_WARM_PREPARED 8
+
 /* Bytes of warm.memory (hotcelld.conf(5)) that zygotes and waiting cells count for: those that have loaded
- * nothing, and those with libraries. */
+ * nothing, and those with libraries; and what a cell with libraries counts for in addition once it is
+ * prepared. */
 #define HC_WARM_PLAIN_BYTES       (INT64_C(8) << 20)
 #define HC_WARM_LOADED_BYTES      (INT64_C(80) << 20)
 #define HC_WARM_PLAIN_CELL_BYTES  (INT64_C(2) << 20)
-#define HC_WARM_LOADED_CELL_BYTES (INT64_C(12) << 20)
+#define HC_WARM_LOADED_CELL_BYTES (INT64_C(4) << 20)
+#define HC_WARM_PREPARED_BYTES    (INT64_C(8) << 20)
 
 /* An interpreter, and whether there shall be one. */
 struct hc_warm_zygote {
@@ -61,6 +67,11 @@ struct hc_warm {
     struct hc_warm_rules rules;                     /* rules of this worker */
     struct hc_warm_counts counts;                   /* counts of this worker */
 };
+
+/* Number of cells with libraries that can wait under these rules, beside the interpreters of one policy like
+ * "default": one that has loaded nothing, and HC_WARM_USUAL_LOADED with libraries. */
+#define HC_WARM_USUAL_LOADED 2
+int64_t hc_warm_fit(const struct hc_warm_rules *rules);
 
 /* Begin without zygotes and cells; the rules are copied. */
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);

@@ -17,9 +17,11 @@ enum hc_cold {
     HC_COLD_REASONS,
 };
 
-/* Counts since the worker started, except `zygotes` and `cells`. */
+/* Counts since the worker started, except the first row, which is of now. */
 struct hc_warm_counts {
-    int64_t zygotes, cells; /* number of zygotes now; number of cells that wait now */
+    /* Numbers of zygotes; of cells that wait; of further cells with libraries that there is room for, without
+     * one more zygote. */
+    int64_t zygotes, cells, room;
     /* Numbers of zygotes that were started; could not be started; died; were replaced (recycled) because of
      * the number of their cells, their age or their tree; were ended as no job asked for them (idle); were
      * ended to make room for another one (evicted). */

@@ -430,6 +430,10 @@ static void say_ready(const struct manager *k)
     for (size_t i = 0; i < c->listen_count; i++)
         (void)hc_buf_fmt(&where, ", %s port %u", c->listen[i].address, c->listen[i].port);
     hc_info("ready: %zu workers, %s", k->worker_count, where.data ? where.data : "");
+    const struct hc_warm_rules warm = warm_rules(k);
+    if (warm.bytes)
+        hc_info("warm.memory: beside the interpreters of one policy with libraries, %lld cells can wait",
+                (long long)(hc_warm_fit(&warm) * (int64_t)k->worker_count));
     if (!k->listeners.path[0] && (c->socket_mode || *c->socket_group))
         hc_info("socket.mode and socket.group are not used: the socket's are the service manager's");
 }

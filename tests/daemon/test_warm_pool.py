@@ -1,9 +1,11 @@
 """The warm interpreters of a hotcelld: when they are replaced or end, and what is counted of them."""
 
+import contextlib
 import json
 import os
 import re
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +128,36 @@ def test_tenants_share_an_interpreter_unless_the_operator_forbids_it(interpreter
                 assert d.post("1", uid=uid).json["status"] == "ok"
         cells.wait_until("a cell for each", lambda: d.warm_counts()["warm_cells"] == 2)
         assert d.warm_counts()["warm_zygotes"] == count
+        assert d.end() == 0
+
+
+def own_memory(d):
+    """KiB that each cell that waits shares with no other process: of the child of its first one."""
+    found = []
+    for zygote in d.zygotes():
+        for first in d.children(zygote):
+            for cell in d.children(first):
+                with contextlib.suppress(OSError):  # it was replaced meanwhile
+                    text = Path(f"/proc/{cell}/smaps_rollup").read_text(encoding="ascii")
+                    found.append(int(re.search(r"^Private_Dirty: +(\d+) kB$", text, re.M)[1]))
+    return sorted(found)
+
+
+@pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who can be many tenants")
+@pytest.mark.usefixtures("scientific")
+def test_only_some_of_many_waiting_cells_have_copied_what_jobs_write_to():
+    """Those of the tenants that asked last; each has several times the memory of the others, which share it with their interpreter."""
+    tenants, spec = range(61601, 61613), {"code": "import pandas", "tree": "scientific"}
+    with daemons.Daemon(config={"workers": 1, "socket": {"mode": "0666"}, "warm": {"memory": "700M"}}) as d:
+        cells.wait_until("the worker has told how many fit", lambda: d.warm_counts()["warm_cells_room"] == 160)
+        for _ in range(3):
+            for uid in tenants:
+                assert d.post(spec, uid=uid).json["status"] == "ok"
+        cells.wait_until("a cell for each", lambda: d.warm_counts()["warm_cells"] == len(tenants))
+        cells.wait_until("one that is prepared", lambda: own_memory(d)[-1] > 4096)
+        assert max(own_memory(d)[:4]) < 3072
+        d.wait_for_line("warm.memory: beside the interpreters of one policy with libraries, 133 cells can wait")
+        assert 0 < d.warm_counts()["warm_cells_room"] <= 160 - len(tenants)
         assert d.end() == 0
 
 

@@ -19,13 +19,6 @@
 /* Age in us at which a waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
 
-void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
-{
-    *w = (struct hc_warm){.rules = *rules};
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
-        hc_parked_init(&w->slots[i].cell);
-}
-
 /* ---- ends ---- */
 
 static void drop_cell(struct hc_warm *w, struct hc_warm_slot *s, int64_t *why)
@@ -74,6 +67,12 @@ static int64_t cell_bytes(const struct hc_warm_zygote *z)
                                                              : HC_WARM_PLAIN_CELL_BYTES;
 }
 
+/* Bytes that a cell counts for in addition once it has copied what jobs write to (hc_warm_prepare). */
+static int64_t prepared_bytes(const struct hc_warm_zygote *z)
+{
+    return hc_ladder_loads(z->cached->policy.rules, z->rung) ? HC_WARM_PREPARED_BYTES : 0;
+}
+
 static int64_t bytes_used(struct hc_warm *w)
 {
     int64_t bytes = 0;
@@ -82,8 +81,30 @@ static int64_t bytes_used(struct hc_warm *w)
             bytes += zygote_bytes(w->zygotes[i].cached, w->zygotes[i].rung);
     for (size_t i = 0; i < HC_WARM_SLOTS; i++)
         if (w->slots[i].cell.pid > 0)
-            bytes += cell_bytes(zygote_of(w, &w->slots[i]));
+            bytes += cell_bytes(zygote_of(w, &w->slots[i])) +
+                     (w->slots[i].cell.prepared ? prepared_bytes(zygote_of(w, &w->slots[i])) : 0);
     return bytes;
+}
+
+static void count_room(struct hc_warm *w)
+{
+    int64_t free_slots = HC_WARM_SLOTS - w->counts.cells;
+    int64_t fit = (w->rules.bytes - bytes_used(w)) / HC_WARM_LOADED_CELL_BYTES;
+    w->counts.room = MAX(MIN(fit, free_slots), 0);
+}
+
+void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
+{
+    *w = (struct hc_warm){.rules = *rules};
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+        hc_parked_init(&w->slots[i].cell);
+    count_room(w);
+}
+
+int64_t hc_warm_fit(const struct hc_warm_rules *rules)
+{
+    int64_t rest = rules->bytes - HC_WARM_PLAIN_BYTES - HC_WARM_USUAL_LOADED * HC_WARM_LOADED_BYTES;
+    return MAX(MIN(rest / HC_WARM_LOADED_CELL_BYTES, HC_WARM_SLOTS), 0);
 }
 
 static bool is_in_use(int64_t last)
@@ -386,9 +407,11 @@ void hc_warm_settle(struct hc_warm *w, const struct hc_warm_use *use, struct hc_
         settle_slot(w, use->slot, cached, weight);
     if (use->wanted && use->wanted != use->slot)
         settle_slot(w, use->wanted, cached, weight);
+    count_room(w);
 }
 
-bool hc_warm_prepare(struct hc_warm *w)
+/* The cell that is to prepare next: that of the tenant who asked last. NULL: there is none. */
+static struct hc_warm_slot *find_unprepared(struct hc_warm *w)
 {
     struct hc_warm_slot *next = NULL;
     for (size_t i = 0; i < HC_WARM_SLOTS; i++) {
@@ -396,9 +419,41 @@ bool hc_warm_prepare(struct hc_warm *w)
         if (s->cell.pid > 0 && !s->cell.prepared && is_in_use(s->last) && (!next || s->last > next->last))
             next = s;
     }
-    if (next)
-        hc_parked_prepare(&next->cell);
     return next;
+}
+
+/* The prepared cell that has waited the longest for a job; NULL: there is none. `count`: number of prepared
+ * cells. */
+static struct hc_warm_slot *find_prepared(struct hc_warm *w, size_t *count)
+{
+    struct hc_warm_slot *oldest = NULL;
+    *count = 0;
+    for (size_t i = 0; i < HC_WARM_SLOTS; i++) {
+        struct hc_warm_slot *s = &w->slots[i];
+        if (s->cell.pid <= 0 || !s->cell.prepared)
+            continue;
+        ++*count;
+        if (!oldest || s->last < oldest->last)
+            oldest = s;
+    }
+    return oldest;
+}
+
+bool hc_warm_prepare(struct hc_warm *w)
+{
+    size_t count;
+    struct hc_warm_slot *next = find_unprepared(w), *oldest = find_prepared(w, &count);
+    if (!next)
+        return false;
+    if (count >= HC_WARM_PREPARED && is_in_use(oldest->last))
+        return false;
+    if (count >= HC_WARM_PREPARED)
+        park_cell(w, oldest); /* a new one shares its memory with its interpreter */
+    const int64_t more = prepared_bytes(zygote_of(w, next));
+    if (bytes_used(w) + more > w->rules.bytes)
+        return false;
+    hc_parked_prepare(&next->cell);
+    return true;
 }
 
 static void replace_old_cells(struct hc_warm *w)
@@ -422,6 +477,7 @@ void hc_warm_refresh(struct hc_warm *w)
             stop_zygote(w, z, &w->counts.zygotes_recycled);
     }
     replace_old_cells(w);
+    count_room(w);
 }
 
 void hc_warm_drop(struct hc_warm *w, hc_warm_is_bad *is_bad, void *ctx)

@@ -47,6 +47,6 @@ void hc_counters_add_dead_worker(struct hc_counters *c, const struct hc_warm_cou
     struct hc_warm_counts gone = *counts;
     gone.zygotes_died += gone.zygotes;
     gone.cells_died += gone.cells;
-    gone.zygotes = gone.cells = 0;
+    gone.zygotes = gone.cells = gone.room = 0;
     hc_warm_counts_add(&c->warm_gone, &gone);
 }
