@@ -49,8 +49,8 @@ int hc_write_attr(int dir_fd, const char *name, const char *value, struct hc_err
  * with errno set. */
 int hc_read_attr(int dir_fd, const char *name, char *out, size_t size);
 
-/* The same for a file that the kernel gives whole in one read, such as /proc/PID/status and stat: they are one
- * record each. */
+/* The same for a file that the kernel gives whole in one read, such as /proc/PID/status and stat: they are
+ * one record each. */
 int hc_read_record(int dir_fd, const char *name, char *out, size_t size);
 
 /* Make a memfd with this content, at offset 0, which is sealed against writing, growing, shrinking and

@@ -25,7 +25,7 @@
 #define HC_WARM_PLAIN_BYTES       (INT64_C(8) << 20)
 #define HC_WARM_LOADED_BYTES      (INT64_C(80) << 20)
 #define HC_WARM_PLAIN_CELL_BYTES  (INT64_C(2) << 20)
-#define HC_WARM_LOADED_CELL_BYTES (INT64_C(4) << 20)
+#define HC_WARM_LOADED_CELL_BYTES (INT64_C(2) << 20)
 #define HC_WARM_PREPARED_BYTES    (INT64_C(8) << 20)
 
 /* An interpreter, and whether there shall be one. */
