@@ -256,6 +256,9 @@ class Layer:
         if name in INSTALLERS or self.has(about, site.path):
             return
         self.copy_listed(site, [path for path in self.listed(info) if not path.startswith(("/", "../"))], f"{info.path}/RECORD", name)
+        if "entry_points.txt" in info.entries():
+            with info.open("entry_points.txt") as file:
+                self.room.add_console_scripts(file.text(wheel.MOST_METADATA), info.path)
         self.distributions[about["Name"]] = about["Version"]
         self.note_required(about, frozenset())
 

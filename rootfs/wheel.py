@@ -121,6 +121,13 @@ class Room:
         os.fchmod(target.fileno(), 0o755)
         return target
 
+    def add_console_scripts(self, text, place):
+        """The programs that an entry_points.txt names."""
+        for name, data in programs.console_scripts(text, place).items():
+            self.take(len(data), place)
+            with self.create_program(name, place) as target:
+                target.write(data)
+
     def _create(self, parts, place):
         """A new file at PARTS. Every folder of it is a folder that the layer made itself."""
         folder = self.root
@@ -226,10 +233,7 @@ class Opened:
         """Writes the programs that the wheel's entry points name. RECORD's hash of them is compared as for every file."""
         for entry in entries:
             if entry.filename.endswith(".dist-info/entry_points.txt") and entry.filename.count("/") == 1 and entry.file_size <= MOST_METADATA:
-                for name, data in programs.console_scripts(archive.read(entry).decode(), self.label).items():
-                    room.take(len(data), self.label)
-                    with room.create_program(name, self.label) as target:
-                        target.write(data)
+                room.add_console_scripts(archive.read(entry).decode(), self.label)
 
     def _check_kind(self, entry):
         """Whether the entry is a file. Refuses what is neither a file nor a folder, or too large for what it is."""

@@ -73,6 +73,7 @@ def test_a_script_reaches_something_outside(name, lure):
         assert MARK in done.stdout, done
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_ends_as_it_must_and_leaves_nothing(user, name, lure):
     script, host = SCRIPTS[name], leftovers.Host(user)
@@ -92,7 +93,8 @@ def test_a_script_ends_as_it_must_and_leaves_nothing(user, name, lure):
 
 def as_command(text, *options, user, **arguments):
     """The text in python3 as a command, which no guard and no harness stands over."""
-    return cells.execute(["python3", "-"], "--stdin", "-", *[option for option in options if not option.startswith("--guard")], user=user, stdin=text, **arguments)
+    kept = [option for option in options if not option.startswith("--guard")]
+    return cells.execute(["python3", "-"], "--stdin", "-", *kept, user=user, stdin=text, **arguments)
 
 
 def test_a_drill_program_reaches_nothing_as_a_command(user, lure):

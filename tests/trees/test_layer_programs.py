@@ -5,13 +5,14 @@ import os
 import shutil
 import stat
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import cells
 import daemons
-from trees import Store
+from trees import MINOR, Store
 from wheels import make_wheel, pin
 
 GEO = b"""
@@ -203,12 +204,12 @@ def test_with_scientific_a_command_has_its_libraries(scientific):  # pylint: dis
 # ---- python3 as a command ----
 
 def test_python3_is_the_trees_with_modules_of_layers_whatever_its_environment(store, user):
-    (store.path.parent / "script.py").write_text("import pytest\nprint('script')\n")
     for tree in ("base+shell+geo", "shell+geo"):
         for command in (["python3", "-c", "import geo; print(geo.__file__)"], ["env", "-i", "python3", "-I", "-c", "import geo; print(geo.__file__)"]):
             done = store.execute(tree, *command, policy=ANY, user=user)
             assert done.stdout == "/usr/lib/layers/geo/geo.py\n", done
-    done = store.execute("base+shell", "sh", "-c", "echo 'import pytest; print(2)' > s.py; python3 s.py; echo '{\"a\":1}' | python3 -m json.tool --compact", user=user)
+    script = "echo 'import pytest; print(2)' > s.py; python3 s.py; echo '{\"a\":1}' | python3 -m json.tool --compact"
+    done = store.execute("base+shell", "sh", "-c", script, user=user)
     assert done.stdout == '2\n{"a":1}\n', done
 
 
@@ -255,6 +256,23 @@ def test_a_script_is_no_module_of_another(store):
     done = store.from_wheel("base", "same", entry_points("geo-area = geo:tool.area\n", **scripts(**{"geo.py": b"#!python\nprint('no')\n"})))
     assert done.returncode == 0, done.stderr
     assert store.execute("shell+same", "geo-area", "1", policy=ANY).stdout == "3 /usr/lib/layers/same/geo.py\n"
+
+
+def test_console_scripts_of_an_environment_are_commands(store):
+    environment = store.path.parent / "venv"
+    site = environment / f"lib/python{MINOR}/site-packages"
+    site.mkdir(parents=True)
+    (environment / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    table = site / "geo-1.0.dist-info/entry_points.txt"
+    with zipfile.ZipFile(make_wheel(store.wheels, files=entry_points("geo-area = geo:tool.area\n"))) as archive:
+        archive.extractall(site)
+    assert store.extend("base", "venv", "--venv", environment).returncode == 0
+    assert store.execute("shell+venv", "geo-area", "1", policy=ANY).stdout == "3 /usr/lib/layers/venv/geo.py\n"
+    before = store.left()
+    for text in ("[console_scripts]\n../x = geo:tool\n", "[console_scripts]\nsh = geo:tool\n"):
+        table.write_text(text)
+        done = store.extend("base", "hostile", "--venv", environment)
+        assert done.returncode == 65 and len(done.stderr.splitlines()) == 2 and store.left() == before, done
 
 
 def test_a_native_program_of_a_wheel_runs_as_it_is(store):
