@@ -109,6 +109,14 @@ def test_a_tree_without_programs_has_them_by_a_layer(store, user):
     assert not store.execute("base+shell", "sh", "-c", "echo x > /usr/local/x || echo x > /usr/bin/x", user=user).status == 0
 
 
+def test_its_mount_is_the_trees_kind(store, user):
+    with cells.start(["sh", "-c", "echo up; sleep 60"], "-t", "base+shell", tree=None, policy="shell", user=user, env=store.env) as job:
+        assert job.read_line().strip() == "up"
+        text = Path(f"/proc/{job.descendants()[-1]}/mountinfo").read_text(encoding="utf-8")
+        mounts = {fields[4]: set(fields[5].split(",")) for fields in map(str.split, text.splitlines())}
+        assert mounts["/usr/local"] >= {"ro", "nosuid", "nodev"} and mounts["/"] >= {"ro", "nosuid", "nodev"}
+
+
 def test_a_layer_has_what_its_tree_lacks_and_no_program_that_changes_its_user(store):
     layer = Path(store.tree("path", "+shell").stdout.strip())
     about = json.loads((layer / "meta.json").read_text())
