@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -14,6 +16,10 @@ import cells
 import daemons
 from trees import MINOR, Store
 from wheels import make_wheel, pin
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "rootfs"))
+import elf  # noqa: E402  pylint: disable=wrong-import-position
+import loadercache  # noqa: E402  pylint: disable=wrong-import-position
 
 GEO = b"""
 import sys
@@ -126,6 +132,20 @@ def test_a_layer_has_what_its_tree_lacks_and_no_program_that_changes_its_user(st
     assert not {path.name for path in names} & set(os.listdir(os.path.join(cells.tree_path("base"), "root/usr/lib", os.uname().machine + "-linux-gnu")))
     assert "programs: " in store.tree("show", "+shell").stdout and store.tree("verify", "+shell").returncode == 0
     assert store.tree("outdated", "+shell").returncode in (0, 1)
+
+
+def test_the_loaders_cache_has_the_loaders_form_and_order(tmp_path):
+    """As ldconfig writes it of this host's libraries: entries of one kind, from the highest name to the lowest."""
+    def listed(*options):
+        done = subprocess.run(["/sbin/ldconfig", "-p", *options], capture_output=True, text=True, check=True)
+        return [match.groups() for match in re.finditer(r"^\t(\S+) \((libc6,[^,)]+)\) => (\S+)$", done.stdout, re.M)]
+
+    host = listed()
+    kind = next(kind for name, kind, _ in host if name == "libc.so.6")
+    names = list(dict.fromkeys(name for name, found, _ in host if found == kind))
+    own = tmp_path / "cache"
+    own.write_bytes(loadercache.pack(sorted(names), "/usr/local/lib", elf.read("/usr/bin/python3").machine))
+    assert len(names) > 20 and listed("-C", own) == [(name, kind, f"/usr/local/lib/{name}") for name in names]
 
 
 def test_the_policy_shell_gives_that_layer_and_no_other(store):
