@@ -28,7 +28,6 @@ status is 64 for a wrong call, 65 for a recipe or interpreter that does not fit,
 import glob
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -266,7 +265,7 @@ class Build:
             "libraries": len(self.libraries.here),
             "shared_libraries": sorted(self.libraries.here),
             "packages": packages.owners([*self.tree.origin.values(), *self.libraries.here.values()]),
-            "system": _system(),
+            "system": packages.system(),
             "from": {"recipe": self.recipe_path, **({"python": self.python_path} if self.python_path else {})},
             "files": len(files),
             "bytes": size,
@@ -275,15 +274,6 @@ class Build:
             json.dump(meta, target, indent=2)
             target.write("\n")
         say(f"{len(files)} files, {size / 1e6:.0f} MB")
-
-
-def _system():
-    """The host's system and its release, such as "debian-12"."""
-    try:
-        about = platform.freedesktop_os_release()
-    except OSError:
-        return "linux"
-    return "-".join(part for part in (about["ID"], about.get("VERSION_ID")) if part)
 
 
 def _shim(text):

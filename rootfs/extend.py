@@ -31,6 +31,7 @@ import conda  # noqa: E402
 import elf  # noqa: E402
 import errors  # noqa: E402
 import interpreter  # noqa: E402
+import packages  # noqa: E402
 import pinned  # noqa: E402
 import programs  # noqa: E402
 import requirements  # noqa: E402
@@ -415,7 +416,7 @@ class Layer:
             "distributions": self.distributions,
             "modules": self.modules(),
             **({"programs": self.programs()} if self.programs() else {}),
-            **({"packages": self.system.packages()} if self.system else {}),
+            **({"packages": self.system.packages(), "system": packages.system()} if self.system else {}),
             "sources": self.sources,
             **({"conda": self.conda} if self.conda else {}),
             "files": self.room.files,

@@ -132,6 +132,8 @@ def test_a_layer_has_what_its_tree_lacks_and_no_program_that_changes_its_user(st
     assert not {path.name for path in names} & set(os.listdir(os.path.join(cells.tree_path("base"), "root/usr/lib", os.uname().machine + "-linux-gnu")))
     assert "programs: " in store.tree("show", "+shell").stdout and store.tree("verify", "+shell").returncode == 0
     assert store.tree("outdated", "+shell").returncode in (0, 1)
+    bill = {component["name"]: component["purl"] for component in json.loads(store.tree("sbom", "+shell").stdout)["components"]}
+    assert re.fullmatch(r"pkg:deb/\w+/dash@\S+\?arch=\w+&distro=\w+-[0-9.]+", bill["dash"]) and bill["pytest"].startswith("pkg:pypi/pytest@"), bill
 
 
 def test_the_loaders_cache_has_the_loaders_form_and_order(tmp_path):
