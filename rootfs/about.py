@@ -80,6 +80,7 @@ def show(entries, as_json):
                 ("system", meta.get("system")), ("base", (meta.get("base") or {}).get("name")),
                 ("size", f"{meta.get('bytes', 0) / 2**20:.1f} MiB in {meta.get('files', 0)} files"),
                 ("modules", " ".join(meta.get("modules", []))),
+                ("programs", " ".join(meta.get("programs", []))),
                 ("distributions", " ".join(f"{name}=={version}" for name, version in entry.distributions().items())),
                 ("packages", " ".join(f"{name}={about['version']}" for name, about in (entry.packages or {}).items())),
                 ("sources", " ".join(next(iter(source.values())) for source in meta.get("sources", [])))]
@@ -140,9 +141,9 @@ def _newer(entry, here, apt):
 
 def outdated(entries, as_json):
     """Packages of which this host or apt's lists have a newer version."""
-    trees = [entry for entry in entries if not entry.is_layer]
+    trees = [entry for entry in entries if not entry.is_layer or entry.packages]
     for entry in entries:
-        if entry.is_layer:
+        if entry not in trees:
             say(f"{entry.name}: {NOT_COMPARED}")
     if entries and not trees:
         return BAD_INPUT

@@ -28,7 +28,6 @@ status is 64 for a wrong call, 65 for a recipe or interpreter that does not fit,
 import glob
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -51,8 +50,10 @@ from staging import Tree, matcher  # noqa: E402
 PROGRAM = "tree build"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
 MATPLOTLIB_CACHE = "usr/share/hotcell/matplotlib"
-MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input", "usr/lib/layers")
-PROGRAMS = "/usr/bin:/bin"  # where the host's programs are
+MOUNT_POINTS = ("dev", "proc", "tmp", "output", "input", "usr/lib/layers", "usr/local/bin", "usr/local/lib")
+LOADER_CACHE = "usr/local/lib/ld.so.cache"  # empty; a layer of programs covers /usr/local, and so gives the loader its libraries
+# Python as a command finds the modules of layers, in the order in which they were mounted, whatever its environment is.
+LAYERS_PTH = 'import os, sys; sys.path += [e.path for e in sorted(os.scandir("/usr/lib/layers"), key=lambda e: e.inode())]\n'
 DEVICES = ("null", "zero", "full", "random", "urandom")
 ETC = {
     "passwd": "guest:x:1000:1000:guest:/tmp:/\n",
@@ -124,8 +125,13 @@ class Build:
         os.mkdir(self.tree.root, mode=0o755)
         for folder in ("usr/lib", "usr/lib64", SITE, *MOUNT_POINTS):
             self.tree.folder(folder)
-        for folder in ("lib", "lib64"):
+        for folder in ("bin", "lib", "lib64"):
             self.tree.link(folder, f"usr/{folder}")
+        if not self.recipe.programs:
+            self.tree.link("usr/bin", "usr/local/bin")
+        self.tree.write(LOADER_CACHE)
+        self.tree.link("etc/ld.so.cache", LOADER_CACHE)
+        self.tree.write(f"{SITE}/hotcell-layers.pth", LAYERS_PTH.encode())
         for device in DEVICES:
             self.tree.write(f"dev/{device}")
 
@@ -167,17 +173,9 @@ class Build:
 
     def copy_programs(self):
         """The programs that commands in a cell may be. A copy is no set-user-ID file, whatever the host's is."""
-        if not self.recipe.programs:
-            return
-        self.tree.link("bin", "usr/bin")
-        for name in sorted(self.recipe.programs):
-            # The interpreter of the tree is a program, too, under the name that people call it by.
-            host = self.embedded.executable if name == "python3" else shutil.which(name, path=PROGRAMS)
-            if host is None:
-                raise BuildError(UNAVAILABLE, f"{name}: not on this host: install the package that has this program "
-                                              "(apt-file search bin/NAME tells)")
-            self.tree.copy_file(host, f"usr/bin/{name}", mode=0o755)
-        say(f"{len(self.recipe.programs)} programs")
+        if self.recipe.programs:
+            self.tree.copy_programs(self.recipe.programs, self.embedded.executable, "usr/bin")
+            say(f"{len(self.recipe.programs)} programs")
 
     def settle_links(self):
         """Turns symbolic links into links inside the tree, or into copies."""
@@ -267,7 +265,7 @@ class Build:
             "libraries": len(self.libraries.here),
             "shared_libraries": sorted(self.libraries.here),
             "packages": packages.owners([*self.tree.origin.values(), *self.libraries.here.values()]),
-            "system": _system(),
+            "system": packages.system(),
             "from": {"recipe": self.recipe_path, **({"python": self.python_path} if self.python_path else {})},
             "files": len(files),
             "bytes": size,
@@ -276,15 +274,6 @@ class Build:
             json.dump(meta, target, indent=2)
             target.write("\n")
         say(f"{len(files)} files, {size / 1e6:.0f} MB")
-
-
-def _system():
-    """The host's system and its release, such as "debian-12"."""
-    try:
-        about = platform.freedesktop_os_release()
-    except OSError:
-        return "linux"
-    return "-".join(part for part in (about["ID"], about.get("VERSION_ID")) if part)
 
 
 def _shim(text):

@@ -1,11 +1,12 @@
 """extend - makes a layer: modules that are mounted beside a tree, of wheels, folders, a virtual or a conda environment.
 
     python3 -I extend.py --staging DIR --base NAME --base-id ID --base-root DIR... \\
-        [--wheels DIR --requirements FILE] [--module PATH]... [--venv DIR] [--conda DIR]
+        [--wheels DIR --requirements FILE] [--module PATH]... [--venv DIR] [--conda DIR] [--recipe FILE]
 
 `hotcell tree extend` runs this, then hashes what it finds in DIR/root and moves it into its store; DIR/meta.json says
 what it is. No code of a package is run here, and nothing is fetched: wheels are taken from a directory, by the hashes of
-the requirements, and taken apart by wheel.py; folders and environments are copied, without links.
+the requirements, and taken apart by wheel.py; folders and environments are copied, without links; a recipe's programs and
+the libraries that they need are those of this host (programs.py).
 
 A layer comes after the tree on the module path, so a module of the tree's name would never be found: such names are
 refused, as is a wheel that requires what neither the requirements nor the tree have. The exit status is that of
@@ -30,7 +31,9 @@ import conda  # noqa: E402
 import elf  # noqa: E402
 import errors  # noqa: E402
 import interpreter  # noqa: E402
+import packages  # noqa: E402
 import pinned  # noqa: E402
+import programs  # noqa: E402
 import requirements  # noqa: E402
 import source  # noqa: E402
 import wheel  # noqa: E402
@@ -110,7 +113,8 @@ class Base:
             with open(os.path.join(root, "../meta.json"), encoding="utf-8") as meta:
                 for distribution, version in json.load(meta).get("distributions", {}).items():
                     self.distributions[requirements.normal(distribution)] = version
-        self.libraries = {entry for _, _, names in os.walk(os.path.join(self.root, "usr/lib")) for entry in names if ".so" in entry}
+        self.libraries = {entry for folder in ("usr/lib", "usr/lib64") for _, _, names in os.walk(os.path.join(self.root, folder))
+                          for entry in names if ".so" in entry}
 
 
 class Layer:
@@ -122,7 +126,8 @@ class Layer:
         self.base = Base(options.base, options.base_id, options.base_root, self.python)
         self.root = os.path.join(options.staging, "root")
         os.mkdir(self.root, 0o755)
-        self.room = wheel.Room(self.root)
+        self.room = wheel.Room(self.root, programs.Names(options.base_root))
+        self.system = None    # programs.System: a recipe's programs
         self.distributions, self.sources, self.required = {}, [], []
         self.conda = {}       # packages of a conda environment: name -> what is noted of it
         self.optional = []    # native files that are left out if a library of theirs is not there, relative to the root
@@ -137,6 +142,8 @@ class Layer:
             self.add_environment(self.options.venv)
         if self.options.conda:
             self.add_conda(self.options.conda)
+        if self.options.recipe:
+            self.add_system(self.options.recipe)
         self.leave_out_natives()
         self.check_names()
         self.check_required()
@@ -154,7 +161,7 @@ class Layer:
             opened = wheel.Opened(self.choose(pin, there), pin.hashes)
             left_out = opened.unpack(self.room)
             if left_out:
-                say(f"{opened.label}: left out {left_out} scripts, headers and other files that do not belong to its modules")
+                say(f"{opened.label}: left out {left_out} headers and other files that do not belong to its modules")
             self.distributions[opened.about["Name"]] = opened.about["Version"]
             self.sources.append({"wheel": opened.label, "sha256": opened.sha256})
             self.note_required(opened.about, pin.extras)
@@ -250,6 +257,9 @@ class Layer:
         if name in INSTALLERS or self.has(about, site.path):
             return
         self.copy_listed(site, [path for path in self.listed(info) if not path.startswith(("/", "../"))], f"{info.path}/RECORD", name)
+        if "entry_points.txt" in info.entries():
+            with info.open("entry_points.txt") as file:
+                self.room.add_console_scripts(file.text(wheel.MOST_METADATA), info.path)
         self.distributions[about["Name"]] = about["Version"]
         self.note_required(about, frozenset())
 
@@ -306,6 +316,15 @@ class Layer:
         for about in abouts:
             self.note_required(about, frozenset())
 
+    def add_system(self, path):
+        """The programs of a recipe, with their libraries and the distributions that the tree does not have."""
+        self.system = programs.System(path, self.base, self.python, self.root)
+        self.system.fill()
+        for file in self.system.tree.files():
+            self.room.take(os.lstat(self.system.tree.at(file)).st_size, path)
+        self.distributions.update({one.name: one.version for one in self.system.distributions})
+        self.sources.append({"recipe": self.system.recipe.name})
+
     def leave_out_natives(self):
         """Removes native files of conda whose libraries are those of the environment, which stays behind. Those that need them go, too."""
         there = {os.path.join(self.root, path) for path in self.optional}
@@ -338,11 +357,15 @@ class Layer:
         """The modules at the layer's top."""
         return sorted({module for module in map(module_of, os.listdir(self.root)) if module})
 
+    def programs(self):
+        """The programs in the layer."""
+        return sorted([*self.room.programs, *(self.system.recipe.programs if self.system else [])])
+
     def check_names(self):
         """Refuses modules that the tree has."""
         modules = self.modules()
-        if not modules:
-            raise BuildError(BAD_INPUT, "no module was found: give --wheels with --requirements, --module, --venv or --conda")
+        if not modules and not self.programs():
+            raise BuildError(BAD_INPUT, "no module was found: give --wheels with --requirements, --module, --venv, --conda or --recipe")
         for module in modules:
             if module in self.base.modules:
                 raise BuildError(BAD_INPUT, f"the module '{module}' is in {self.base.modules[module]} too, where it would be found first")
@@ -356,8 +379,10 @@ class Layer:
 
     def check_libraries(self):
         """Refuses native modules that need a shared library which is not there."""
-        natives = [os.path.join(folder, name) for folder, _, names in os.walk(self.root) for name in names if ".so" in name]
+        natives = [os.path.join(folder, name) for folder, _, names in os.walk(self.root) for name in names
+                   if ".so" in name and name != "ld.so.cache"]
         here = {os.path.basename(path) for path in natives} | self.base.libraries
+        natives += [os.path.join(self.root, programs.PROGRAMS, name) for name in self.room.programs]
         for path in natives:
             needed = self.missing(path, here)
             if needed:
@@ -368,7 +393,8 @@ class Layer:
         """Byte code for every source that compiles, so that no job has to compile it. The compiler runs nothing of a source; one that takes
         too much memory or time for it stays as it is, as do those that share its process."""
         sources = sorted(os.path.relpath(os.path.join(folder, name), self.root)
-                         for folder, _, names in os.walk(self.root) for name in names if name.endswith(".py"))
+                         for folder, _, names in os.walk(self.root) for name in names
+                         if name.endswith(".py") and os.path.basename(folder) != programs.PROGRAMS)
         command = [self.python.executable, "-I", "-S", "-B", os.path.join(HERE, "bytecode.py"), str(len(os.sched_getaffinity(0)))]
         subprocess.run(command, cwd=self.root, input="\0".join(sources), stderr=subprocess.DEVNULL, text=True, check=False,
                        preexec_fn=limit_compiler)  # pylint: disable=subprocess-popen-preexec-fn
@@ -389,6 +415,8 @@ class Layer:
             "machine": self.python.machine,
             "distributions": self.distributions,
             "modules": self.modules(),
+            **({"programs": self.programs()} if self.programs() else {}),
+            **({"packages": self.system.packages(), "system": packages.system()} if self.system else {}),
             "sources": self.sources,
             **({"conda": self.conda} if self.conda else {}),
             "files": self.room.files,
@@ -410,6 +438,7 @@ def _options(arguments):
     parser.add_argument("--module", metavar="PATH", action="append", default=[], help="a module or package to copy")
     parser.add_argument("--venv", metavar="DIR", help="a virtual environment to copy")
     parser.add_argument("--conda", metavar="DIR", help="a conda environment to copy")
+    parser.add_argument("--recipe", metavar="FILE", help="a recipe whose programs are taken")
     return parser.parse_args(arguments)
 
 

@@ -10,17 +10,22 @@ from errors import UNAVAILABLE, BuildError
 OPENED_BY_NAME = ("libgcc_s.so.1",)
 
 
+def folder_of(multiarch):
+    """The folder of a tree that the loader always searches."""
+    return f"usr/lib/{multiarch}" if multiarch else "usr/lib64"
+
+
 class Libraries:
     """Copies each library, under the name by which it is needed, into the one folder that the loader always searches."""
 
-    def __init__(self, tree, program, multiarch):
+    def __init__(self, tree, program, multiarch, folder=None):
         self.tree = tree
         self.program = program
         self.about = elf.read(program)
         if self.about is None or self.about.interp is None:
             raise BuildError(UNAVAILABLE, f"{program}: expected a 64-bit little-endian dynamically linked program")
         self.resolver = elf.Resolver(self.about.machine, multiarch)
-        self.folder = f"usr/lib/{multiarch}" if multiarch else "usr/lib64"
+        self.folder = folder or folder_of(multiarch)
         self.here = {}      # name -> host file that was copied
         self.carried = {}   # name -> path, for libraries inside distributions
 
@@ -30,11 +35,19 @@ class Libraries:
         os.makedirs(tree_folder, mode=0o755, exist_ok=True)
         interp = "usr" + self.about.interp if not self.about.interp.startswith("/usr/") else self.about.interp[1:]
         self.tree.copy_file(self.about.interp, interp, mode=0o755)
-        queue = deque(self._carried())
         # The shim has libpython in itself.
         own = [name for name in self.about.needed if not name.startswith("libpython")]
         needed = [*own, *OPENED_BY_NAME, *extra]
-        queue.append((self.program, os.path.dirname(os.path.realpath(self.program)), needed, self.about, ()))
+        self._follow([(self.program, os.path.dirname(os.path.realpath(self.program)), needed, self.about, ())])
+
+    def gather_more(self, there):
+        """Adds the libraries that the files of the tree need beyond those THERE, which are names."""
+        self.here = dict.fromkeys(there)
+        self._follow([])
+        self.here = {name: found for name, found in self.here.items() if found}
+
+    def _follow(self, more):
+        queue = deque([*self._carried(), *more])
         while queue:
             self._supply(queue, *queue.popleft())
 

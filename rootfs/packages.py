@@ -2,6 +2,7 @@
 
 import glob
 import os
+import platform
 import re
 import subprocess
 
@@ -20,6 +21,15 @@ def _ask(*command):
 
 def _merged(path):
     return "/usr" + path if path.startswith(MERGED) else path
+
+
+def system():
+    """The host's system and its release, such as "debian-12"."""
+    try:
+        about = platform.freedesktop_os_release()
+    except OSError:
+        return "linux"
+    return "-".join(part for part in (about["ID"], about.get("VERSION_ID")) if part)
 
 
 def installed():

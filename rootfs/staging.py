@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from errors import INTERNAL, UNAVAILABLE, BuildError
 
+PROGRAMS = "/usr/bin:/bin"  # where the host's programs are
 DEEPEST = 64  # components of a path; more means that a link leads back to its own folder
 
 
@@ -62,6 +63,16 @@ class Tree:
         shutil.copyfile(host, self.at(path))
         os.chmod(self.at(path), mode)
         self.origin[path] = os.path.realpath(host)
+
+    def copy_programs(self, names, python, folder):
+        """Copies programs of the host into FOLDER; PYTHON is the interpreter that python3 is. A copy is no set-user-ID file, whatever
+        the host's is."""
+        for name in sorted(names):
+            host = python if name == "python3" else shutil.which(name, path=PROGRAMS)
+            if host is None:
+                raise BuildError(UNAVAILABLE, f"{name}: not on this host: install the package that has this program "
+                                              "(apt-file search bin/NAME tells)")
+            self.copy_file(host, f"{folder}/{name}", mode=0o755)
 
     def _copy(self, host, path, exclude):
         name = os.path.basename(path)

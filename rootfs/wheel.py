@@ -13,6 +13,7 @@ import zlib
 from dataclasses import dataclass
 from email.parser import HeaderParser
 
+import programs
 import requirements
 from errors import BAD_INPUT, BuildError
 
@@ -31,7 +32,7 @@ MOST_DIRECTORY = 32 << 20  # bytes of an archive's directory
 MOST_ENTRIES = MOST_FILES + MOST_FILES // 4  # files and folders of an archive
 END = struct.Struct("<4s4HLLH")  # an archive's end record
 LOCATOR = 20                     # bytes that zip64 has before it
-OUTSIDE = ("scripts", "headers", "data")  # folders of NAME.data that are installed outside of the modules
+OUTSIDE = ("headers", "data")  # folders of NAME.data that are installed outside of the modules
 UNSIGNED = ("RECORD", "RECORD.jws", "RECORD.p7s")  # files of .dist-info without a hash in RECORD
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError, UnicodeDecodeError,
           OverflowError, ValueError, csv.Error)
@@ -91,8 +92,10 @@ def check_about(about, place):
 class Room:
     """What a layer may still take; its files, each made once."""
 
-    def __init__(self, root):
+    def __init__(self, root, names=None):
         self.root = root
+        self.names = names  # programs.Names: what programs may be called
+        self.programs = set()
         self.files, self.bytes = 0, 0
 
     def take(self, size, place):
@@ -105,7 +108,28 @@ class Room:
             raise BuildError(BAD_INPUT, f"{place}: the layer would have more than {MOST_BYTES >> 30} GiB")
 
     def create(self, parts, place):
-        """A new file at PARTS below the root, open for writing. Every folder of it is a folder that the layer made itself."""
+        """A new file of modules at PARTS below the root, open for writing."""
+        if parts[0] in (programs.PROGRAMS, programs.SYSTEM):
+            raise BuildError(BAD_INPUT, f"{place}: {'/'.join(parts)}: a layer's own folder has this name")
+        return self._create(parts, place)
+
+    def create_program(self, name, place):
+        """A new program, open for writing."""
+        self.names.check(name, place)
+        self.programs.add(name)
+        target = self._create([programs.PROGRAMS, name], place)
+        os.fchmod(target.fileno(), 0o755)
+        return target
+
+    def add_console_scripts(self, text, place):
+        """The programs that an entry_points.txt names."""
+        for name, data in programs.console_scripts(text, place).items():
+            self.take(len(data), place)
+            with self.create_program(name, place) as target:
+                target.write(data)
+
+    def _create(self, parts, place):
+        """A new file at PARTS. Every folder of it is a folder that the layer made itself."""
         folder = self.root
         for part in parts[:-1]:
             folder = os.path.join(folder, part)
@@ -182,8 +206,13 @@ class Opened:
         if unpacked > SMALL and unpacked > MOST_RATIO * self.size:
             raise BuildError(BAD_INPUT, f"{self.label}: its files would be more than {MOST_RATIO} times as large as the archive")
         left_out = 0
+        self._add_console_scripts(archive, entries, room)
         for entry in entries:
             parts = self._parts(entry.filename)
+            if self._is_script(parts):
+                room.take(entry.file_size, self.label)
+                self._write(archive, entry, room.create_program(parts[2], self.label), records.get(entry.filename), programs.with_interpreter)
+                continue
             place = self._place(parts)
             if place is None:
                 left_out += 1
@@ -191,6 +220,20 @@ class Opened:
             room.take(entry.file_size, self.label)
             self._write(archive, entry, room.create(place, self.label), records.get(entry.filename))
         return left_out
+
+    def _is_script(self, parts):
+        """Whether the file is a program of the wheel."""
+        if not parts[0].endswith(".data") or parts[1:2] != ["scripts"]:
+            return False
+        if len(parts) != 3:
+            raise BuildError(BAD_INPUT, f"{self.label}: {'/'.join(parts)!r}: expected a program in no folder of its own")
+        return True
+
+    def _add_console_scripts(self, archive, entries, room):
+        """Writes the programs that the wheel's entry points name. RECORD's hash of them is compared as for every file."""
+        for entry in entries:
+            if entry.filename.endswith(".dist-info/entry_points.txt") and entry.filename.count("/") == 1 and entry.file_size <= MOST_METADATA:
+                room.add_console_scripts(archive.read(entry).decode(), self.label)
 
     def _check_kind(self, entry):
         """Whether the entry is a file. Refuses what is neither a file nor a folder, or too large for what it is."""
@@ -240,8 +283,8 @@ class Opened:
         rows = csv.reader(self._metadata_of(archive, entries, "RECORD").splitlines())
         return {row[0]: row[1] for row in rows if len(row) == 3}
 
-    def _write(self, archive, entry, target, record):
-        """Copies one entry; the archive's size and RECORD's hash of it have to be right."""
+    def _write(self, archive, entry, target, record, change=None):
+        """Copies one entry; the archive's size and RECORD's hash of it have to be right. CHANGE makes other bytes of its first ones."""
         digest, copied = hashlib.sha256(), 0
         with target, archive.open(entry) as source:
             while chunk := source.read(CHUNK):
@@ -249,7 +292,7 @@ class Opened:
                 if copied > entry.file_size:
                     break
                 digest.update(chunk)
-                target.write(chunk)
+                target.write(change(chunk) if change and copied == len(chunk) else chunk)
         if copied != entry.file_size:
             raise BuildError(BAD_INPUT, f"{self.label}: {entry.filename!r} is not as long as the archive says")
         unsigned = entry.filename.endswith(tuple(f".dist-info/{name}" for name in UNSIGNED))

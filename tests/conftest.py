@@ -36,13 +36,13 @@ BOTH_USERS = {"test_inside", "test_past_attacks"}
 # What runs in the test machine every time (scripts/test), and as whom: what needs cgroup v2 as both, the rest of what is about the
 # kernel as one, because a cell takes two seconds there, and what is about systemd where that is process 1. "scripts/test
 # --machine-all" is for all, as both.
-MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile_programs": "root ordinary",
+MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile_programs": "root ordinary", "test_hostile_commands": "root ordinary",
            "test_command_limits": "root ordinary", "test_layer_matrix": "root", "test_host_memory": "root", "test_inside": "ordinary",
            "test_systemd_scopes": "systemd-root systemd-ordinary", "test_systemd_units": "systemd-root",
            "test_slurm_cgroups": "root"}
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
 # otherwise in them and is quick ("warm"); the drill is in test_warm_cells.
-CONTAINED = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_side_channels", "test_hostile_programs",
+CONTAINED = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_side_channels", "test_hostile_programs", "test_hostile_commands",
              "test_doctor_drill", "test_policy_system_calls", "test_directories", "test_copies", "test_written_directories",
              "test_output", "test_language_escapes", "test_host_memory"}
 WARM = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_stdin"}
@@ -63,7 +63,8 @@ def pytest_configure(config):
 
 
 # Of these, what lacks there what it reaches for (names of the network, counters of its processor), and what takes too long.
-NOT_THERE = {"test_a_drill_program_reaches_something_outside", "test_a_rough_program_ends_as_it_must_and_leaves_nothing"}
+NOT_THERE = {"test_a_drill_program_reaches_something_outside", "test_a_rough_program_ends_as_it_must_and_leaves_nothing",
+             "test_a_script_reaches_something_outside", "test_a_script_ends_as_it_must_and_leaves_nothing"}
 
 
 def in_machine(module):

@@ -5,8 +5,9 @@
  * ID says what every byte of a tree is, and a directory may be copied to another store. An entry of trees/ is
  * complete or it is not there: builds happen in STATE/trees/.new-* and are renamed into place.
  *
- * A layer is the same with modules in its root/ and nothing else, in STATE/layers/ID and STATE/layer-names:
- * it is mounted in the cell at HC_LAYERS_PLACE/NAME, and Python looks for modules there after the tree's own.
+ * A layer is the same with modules and programs in its root/, in STATE/layers/ID and STATE/layer-names: it is
+ * mounted in the cell at HC_LAYERS_PLACE/NAME, and Python looks for modules there after the tree's own. Its
+ * console scripts are in HC_LAYER_PROGRAMS, a recipe's programs in HC_LAYER_LOCAL.
  * The text "TREE+LAYER+LAYER" names a tree with layers, and messages call a layer "+LAYER". */
 #ifndef HC_CELL_TREE_H
 #define HC_CELL_TREE_H

@@ -15,7 +15,7 @@
 static const char help[] =
     "usage: hotcell tree build [--name NAME] [--python PATH] RECIPE...\n"
     "       hotcell tree extend --name NAME [--wheels DIR --requirements FILE] [--module PATH]... [--venv "
-    "DIR] [--conda DIR] BASE\n"
+    "DIR] [--conda DIR] [--recipe RECIPE] BASE\n"
     "       hotcell tree update NAME...\n"
     "       hotcell tree rollback NAME\n"
     "       hotcell tree list [--json]\n"

@@ -281,9 +281,9 @@ int hc_tree_update(int argc, char **argv)
 /* ---- extend ---- */
 
 struct extension {
-    const char *name, *wheels, *requirements, *venv, *conda; /* as given; NULL: not given */
-    const char *modules[MOST_MODULES];                       /* paths of modules */
-    size_t module_count;                                     /* number of `modules` */
+    const char *name, *wheels, *requirements, *venv, *conda, *recipe; /* as given; NULL: not given */
+    const char *modules[MOST_MODULES];                                /* paths of modules */
+    size_t module_count;                                              /* number of `modules` */
 };
 
 static int check_extension(const struct extension *e)
@@ -292,15 +292,19 @@ static int check_extension(const struct extension *e)
         return hc_usage("tree", "extend: expected --name NAME, the layer's name");
     if (!e->wheels != !e->requirements)
         return hc_usage("tree", "extend: --wheels DIR and --requirements FILE go together");
-    if (!e->wheels && !e->module_count && !e->venv && !e->conda)
-        return hc_usage("tree", "extend: expected --wheels with --requirements, --module, --venv or --conda");
+    if (!e->wheels && !e->module_count && !e->venv && !e->conda && !e->recipe)
+        return hc_usage(
+            "tree", "extend: expected --wheels with --requirements, --module, --venv, --conda or --recipe");
     return HC_EXIT_OK;
 }
 
 static int extend(const struct hc_tree *base, const char *base_name, const struct extension *e,
                   struct hc_error *err)
 {
+    char recipe[PATH_MAX];
     struct product p = {.kind = HC_KIND_LAYER, .script = "extend.py", .name = e->name};
+    if (e->recipe && find_recipe(e->recipe, recipe, err) < 0)
+        return -1;
     add_argument(&p, "--base", base_name);
     add_argument(&p, "--base-id", base->id);
     add_argument(&p, "--base-root", base->path);
@@ -312,6 +316,7 @@ static int extend(const struct hc_tree *base, const char *base_name, const struc
         add_argument(&p, "--module", e->modules[i]);
     add_argument(&p, "--venv", e->venv);
     add_argument(&p, "--conda", e->conda);
+    add_argument(&p, "--recipe", e->recipe ? recipe : NULL);
     return hc_tree_check_name(e->name, err) < 0 ? -1 : make(&p, err);
 }
 
@@ -329,6 +334,8 @@ static const char **member_of(struct extension *e, int opt)
         return &e->venv;
     case 'c':
         return &e->conda;
+    case 'R':
+        return &e->recipe;
     default:
         return e->module_count < MOST_MODULES ? &e->modules[e->module_count++] : NULL;
     }
@@ -336,13 +343,11 @@ static const char **member_of(struct extension *e, int opt)
 
 int hc_tree_extend(int argc, char **argv)
 {
-    static const struct option options[] = {{"name", required_argument, NULL, 'n'},
-                                            {"wheels", required_argument, NULL, 'w'},
-                                            {"requirements", required_argument, NULL, 'r'},
-                                            {"module", required_argument, NULL, 'm'},
-                                            {"venv", required_argument, NULL, 'v'},
-                                            {"conda", required_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"name", required_argument, NULL, 'n'},         {"wheels", required_argument, NULL, 'w'},
+        {"requirements", required_argument, NULL, 'r'}, {"module", required_argument, NULL, 'm'},
+        {"venv", required_argument, NULL, 'v'},         {"conda", required_argument, NULL, 'c'},
+        {"recipe", required_argument, NULL, 'R'},       {NULL, 0, NULL, 0}};
     struct extension e = {0};
     struct hc_error err;
     int opt;

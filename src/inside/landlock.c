@@ -26,8 +26,6 @@
 #error "hotcell knows x86-64 and arm64"
 #endif
 
-#define PROGRAMS "/usr/bin/" /* where programs are that a policy names without a path */
-
 #define READ_FILE  LANDLOCK_ACCESS_FS_READ_FILE
 #define WRITE_FILE LANDLOCK_ACCESS_FS_WRITE_FILE
 
@@ -119,21 +117,37 @@ static int allow_program(int ruleset, const char *path, struct hc_error *err)
     return add_rule(ruleset, fd, LANDLOCK_ACCESS_FS_EXECUTE, path, err);
 }
 
+/* Allow executing the programs of a name without a path, wherever PATH may find them. */
+static int allow_named(int ruleset, const struct hc_plan *plan, const char *name, struct hc_error *err)
+{
+    char path[PATH_MAX];
+    static const char *const dirs[] = {"/usr/bin", HC_LOCAL "/bin"};
+    const size_t count = sizeof dirs / sizeof *dirs;
+    for (size_t i = 0; i < count + plan->layer_count; i++) {
+        int n = i < count ? snprintf(path, sizeof path, "%s/%s", dirs[i], name)
+                          : snprintf(path, sizeof path, "/%s/" HC_LAYER_PROGRAMS "/%s",
+                                     plan->layers[i - count].target, name);
+        if (n >= (int)sizeof path)
+            return hc_fail(err, ENAMETOOLONG, "%s", name);
+        if (allow_program(ruleset, path, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Allow executing the programs that the policy lists. All of them are in the tree or its layers, which are
  * read-only; what else is in the cell is mounted noexec, too. */
-static int allow_programs(int ruleset, const struct hc_policy *policy, struct hc_error *err)
+static int allow_programs(int ruleset, const struct hc_plan *plan, struct hc_error *err)
 {
-    const cJSON *item,
-        *list = hc_policy_has_commands(policy) ? hc_rules_get(policy->rules, "commands", "allow") : NULL;
+    const cJSON *item, *list = hc_policy_has_commands(plan->policy)
+                                   ? hc_rules_get(plan->policy->rules, "commands", "allow")
+                                   : NULL;
     cJSON_ArrayForEach(item, list)
     {
-        char path[PATH_MAX];
         const char *name = item->valuestring;
-        const char *below = *name == '/' ? "" : PROGRAMS;
-        int n = snprintf(path, sizeof path, "%s%s", strcmp(name, "*") == 0 ? "/usr" : below,
-                         strcmp(name, "*") == 0 ? "" : name);
-        if (n >= (int)sizeof path || allow_program(ruleset, path, err) < 0)
-            return n >= (int)sizeof path ? hc_fail(err, ENAMETOOLONG, "%s", name) : -1;
+        const char *path = strcmp(name, "*") == 0 ? "/usr" : name;
+        if ((*path == '/' ? allow_program(ruleset, path, err) : allow_named(ruleset, plan, path, err)) < 0)
+            return -1;
     }
     return 0;
 }
@@ -179,7 +193,7 @@ int hc_landlock_apply(const struct hc_plan *plan, int shim_fd, struct hc_error *
         if (add_rule(ruleset, fd, access, rules[i].path, err) < 0)
             return -1;
     }
-    if (allow_shim(ruleset, shim_fd, err) < 0 || allow_programs(ruleset, plan->policy, err) < 0 ||
+    if (allow_shim(ruleset, shim_fd, err) < 0 || allow_programs(ruleset, plan, err) < 0 ||
         allow_dirs(ruleset, plan, handled, err) < 0)
         return -1;
     if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)

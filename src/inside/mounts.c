@@ -150,6 +150,15 @@ static int attach_layers(const struct hc_plan *plan, int root, struct hc_error *
     return 0;
 }
 
+/* Cover the tree's empty /usr/local by a layer's programs and libraries. */
+static int attach_local(const struct hc_plan *plan, int root, struct hc_error *err)
+{
+    if (plan->local.fd < 0)
+        return 0;
+    hc_autofd fd = mount_of_source(&plan->local, err);
+    return fd < 0 ? -1 : hc_fs_attach(fd, root, plan->local.target, err);
+}
+
 static int attach_output(const struct hc_plan *plan, int root, struct hc_error *err)
 {
     const uint64_t attrs = NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW;
@@ -384,7 +393,7 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
     hc_autofd root = attach_root(plan, err);
     if (root < 0)
         return -1;
-    if (attach_layers(plan, root, err) < 0)
+    if (attach_layers(plan, root, err) < 0 || attach_local(plan, root, err) < 0)
         return -1;
     hc_autofd proc = has_proc(plan) ? make_proc(plan, err) : -1;
     if (proc < 0 && has_proc(plan))

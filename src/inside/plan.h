@@ -50,6 +50,7 @@ struct hc_plan {
     struct hc_source tree, shim, output; /* output.fd -1: capped tmpfs; of a copy, only shim.fd is open */
     struct hc_source layers[HC_MAX_TREE_LAYERS]; /* layers of the tree, below HC_LAYERS_PLACE */
     size_t layer_count;                          /* used entries of `layers` */
+    struct hc_source local;                      /* /usr/local, of a layer with programs; fd -1: none has */
     struct hc_source inputs[HC_MAX_INPUTS];      /* files and directories below /input */
     size_t input_count;                          /* used entries of `inputs` */
     struct hc_dir_source dirs[HC_MAX_DIRS];      /* directories of the host */

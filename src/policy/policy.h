@@ -40,6 +40,9 @@ enum hc_processes { HC_PROCESSES_NONE, HC_PROCESSES_FORK };
 #define HC_MAX_TREE_LAYERS 8
 #define HC_LAYER_NAME      65
 #define HC_LAYERS_PLACE    "/usr/lib/layers"
+#define HC_LAYER_PROGRAMS  "bin.d"      /* a layer's directory of console scripts */
+#define HC_LAYER_LOCAL     "local.d"    /* a layer's directory of programs and libraries that is HC_LOCAL */
+#define HC_LOCAL           "/usr/local" /* empty in a tree; trees without programs have its bin as /usr/bin */
 
 #define HC_CPU_WEIGHT 100 /* the kernel's default of cpu.weight, which is that of limits.cpu_weight */
 

@@ -145,8 +145,8 @@ const struct hc_rule hc_rules[] = {
      "Layers that a job may name in its tree, as \"scientific+geo\"; \"*\" stands for any. Without this list, none: a layer may be one tenant's own code, and "
      "nobody has looked at its modules for \"imports\". What the layers have may be imported also under an \"imports.allow\", and not if \"imports.deny\" lists it."},
     {"commands", "allow", HC_RULE_PROGRAMS, false, 0, NULL, NULL,
-     "Programs of the tree that may be executed in the cell, by a job that is a command and by whatever runs in the cell: \"*\" for all programs of the tree, names of programs below "
-     "/usr/bin, or absolute paths of programs and directories below /usr. Without this list, none. Nothing outside of the tree and its layers is ever executed. It needs \"processes\": \"fork\". "
+     "Programs of the tree that may be executed in the cell, by a job that is a command and by whatever runs in the cell: \"*\" for all programs of the tree and its layers, names of programs in "
+     "/usr/bin or in the directories of layers, or absolute paths of programs and directories below /usr. Without this list, none. Nothing outside of the tree and its layers is ever executed. It needs \"processes\": \"fork\". "
      "The list says what the kernel executes by name; see hotcell-security(7) for what it does not hold."},
     {"modules", "scrub", HC_RULE_NAMES, true, 0, NULL, NULL,
      "Modules that the program does not find in sys.modules."},

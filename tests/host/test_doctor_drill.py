@@ -185,3 +185,17 @@ def test_first_process_of_a_container_does_not_take_a_cells_for_its_own(attack):
                           text=True, check=False, timeout=cells.PATIENCE, env={**os.environ, "TMPDIR": str(temp)})
     assert done.returncode == 0 and "2 held, 0 reached something" in done.stdout, done.stdout + done.stderr
     assert os.listdir(temp) == []
+
+
+@pytest.mark.parametrize("attack", sorted(name for name in PROGRAMS if name.startswith("command-")))
+def test_attacks_by_commands_are_held_where_there_are_commands(attack, shell_tree):
+    user = cells.caller()
+    policy = write_policy(user, cells.watched_policy({"extends": "shell"}, user))
+    done = drill("-p", policy, "-t", shell_tree, "--attack", attack, user=user)
+    assert done.returncode == 0 and "1 held, 0 reached something" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_shell_of_an_attack_runs_in_such_a_cell(shell_tree):  # pylint: disable=unused-argument
+    kit = (TOP / "src/cell/doctor/attacks/kit.py").read_text(encoding="utf-8")
+    done = cells.run(f"{kit}\nprint(commands('echo $1 by a shell', 'printed'))", tree="shell", policy="shell")
+    assert done.stdout == "printed by a shell\n", done

@@ -22,7 +22,7 @@ GUARD = "off"  # the kernel holds without it
 
 GUEST = 1000
 FILTERS = "4" if cells.is_warm() else "3"  # the zygote's own is below those of its cells
-TREE_FOLDERS = {"dev", "etc", "input", "lib", "lib64", "output", "proc", "tmp", "usr"}
+TREE_FOLDERS = {"bin", "dev", "etc", "input", "lib", "lib64", "output", "proc", "tmp", "usr"}
 DEVICES = {"full": 7, "null": 3, "random": 8, "urandom": 9, "zero": 5}  # minors of major 1
 PROBE = "import os, stat\n" + cells.ATTEMPT
 

@@ -33,10 +33,10 @@ class Program:
 
 
 @functools.cache
-def programs(folder, *others):
+def programs(folder, *others, suffix=".py"):
     """All programs of a corpus (a folder below CORPUS, or another's path), by name; `others` are names of what is none."""
     found = {}
-    for path in sorted(path for path in (CORPUS / folder).glob("*.py") if path.stem not in others):
+    for path in sorted(path for path in (CORPUS / folder).glob(f"*{suffix}") if path.stem not in others):
         text = path.read_text(encoding="utf-8")
         about, *head = text.split("\n")
         settings = {}

@@ -1,4 +1,5 @@
-"""Hostile programs: escapes and leaks, harmless where they succeed (src/cell/doctor/attacks and corpus/drill), and rough ones (corpus/hostile).
+"""Hostile programs: escapes and leaks, harmless where they succeed (src/cell/doctor/attacks and corpus/drill), and rough ones (corpus/hostile),
+and scripts of a shell (corpus/commands).
 
     with hostile.lures(cells.ordinary()) as lure:
         hostile.outside(program, user, lure)             # in plain python3, as an ordinary user
@@ -69,8 +70,14 @@ def rough():
     return corpora.programs("hostile")
 
 
+@functools.cache
+def commands():
+    """All scripts of corpus/commands, by name."""
+    return corpora.programs("commands", suffix=".sh")
+
+
 def everything():
-    return {**all_drill(), **rough()}
+    return {**all_drill(), **rough(), **commands()}
 
 
 # ---- running drill programs ----
@@ -147,14 +154,15 @@ def outside(program, user, lure):
     return found[program.name]
 
 
-def batch(programs, user, lure, *options, **arguments):
-    """Many programs, in as few cells as that takes: a new one whenever one reached something or ended its cell. By name."""
+def batch(programs, user, lure, *options, run=cells.run, **arguments):
+    """Many programs, in as few cells as that takes: a new one whenever one reached something or ended its cell. By name. RUN: how a cell
+    runs a text in Python."""
     left, found = list(programs), {}
     defaults = {"--guard": "off", "--timeout": "60s", "--memory": "512M", "--stdout-size": "4M"}
     given = {option.partition("=")[0] for option in options}
     options = [*options, *(f"{name}={value}" for name, value in defaults.items() if name not in given)]
     while left:
-        result = cells.run(script(left, lure), *options, user=user, **arguments)
+        result = run(script(left, lure), *options, user=user, **arguments)
         status = result.manifest["status"] if result.manifest else f"no manifest, {result.stderr[-300:]}"
         new = parse(result.stdout, f"its cell ended: {status}, {(result.manifest or {}).get('reason')}")
         assert new, f"no program started: {result!r}"
@@ -283,7 +291,7 @@ def write_report():
 
 def _report(parts):
     yield "# Hostile programs and what came of them"
-    for title, programs in (("Escapes and leaks", drill()), ("Rough programs", rough())):
+    for title, programs in (("Escapes and leaks", drill()), ("Rough programs", rough()), ("Commands", commands())):
         runs = [part for part, found in parts.items() if set(found) & set(programs)]
         plain = [part for part in runs if part.startswith("outside-")]
         inside = [part for part in runs if part not in plain]

@@ -280,7 +280,7 @@ def test_an_environments_distributions_go_where_a_cell_looks(tmp_path, environme
     assert done.returncode == 0, done.stderr
     site = tmp_path / "staging/root" / SITE
     assert {path for path in contents(site) if ".pyc" not in path and "__pycache__" not in path} == {
-        "first", "first/__init__.py", "first/data.txt", "second.py", "first_thing-1.5.dist-info",
+        "hotcell-layers.pth", "first", "first/__init__.py", "first/data.txt", "second.py", "first_thing-1.5.dist-info",
         "first_thing-1.5.dist-info/METADATA", "second-1.5.dist-info", "second-1.5.dist-info/METADATA"}
     meta = json.loads((tmp_path / "staging/meta.json").read_text())
     assert meta["distributions"] == {"First-Thing": "1.5", "second": "1.5"}
@@ -341,7 +341,10 @@ def test_libraries_of_a_distribution_stay_and_others_follow(tmp_path, environmen
 def test_base_has_mount_points_and_merged_usr(base):
     root = base / "root"
     assert {entry.name for entry in root.iterdir()} == {
-        "dev", "proc", "tmp", "output", "input", "usr", "etc", "lib", "lib64"}
+        "dev", "proc", "tmp", "output", "input", "usr", "etc", "bin", "lib", "lib64"}
+    assert os.readlink(root / "bin") == "usr/bin" and os.readlink(root / "usr/bin") == "local/bin"
+    assert {str(path.relative_to(root / "usr/local")): path.stat().st_size for path in (root / "usr/local").rglob("*") if path.is_file()} == {
+        "lib/ld.so.cache": 0}
     assert os.readlink(root / "lib") == "usr/lib" and os.readlink(root / "lib64") == "usr/lib64"
     assert {entry.name: entry.stat().st_size for entry in (root / "dev").iterdir()} == dict.fromkeys(
         ("null", "zero", "full", "random", "urandom"), 0)
@@ -375,7 +378,8 @@ def test_base_names_only_the_guest(base):
     etc = base / "root/etc"
     assert (etc / "passwd").read_text() == "guest:x:1000:1000:guest:/tmp:/\n"
     assert (etc / "group").read_text() == "guest:x:1000:\n"
-    assert not {"resolv.conf", "shadow", "ld.so.cache"} & {entry.name for entry in etc.iterdir()}
+    assert not {"resolv.conf", "shadow"} & {entry.name for entry in etc.iterdir()}
+    assert (etc / "ld.so.cache").read_bytes() == b""
 
 
 @pytest.mark.parametrize("path", [
@@ -462,7 +466,7 @@ def test_an_interpreter_runs_in_the_tree_and_sees_nothing_else(base, tmp_path):
             str(zoneinfo.ZoneInfo("Europe/Berlin")), locale.setlocale(locale.LC_ALL, "C.UTF-8"), time.tzname,
             [user.pw_name for user in pwd.getpwall()], socket.gethostbyname("localhost"),
             sqlite3.connect(":memory:").execute("select 6 * 7").fetchone()[0],
-            [name for name in ("/bin", "/sbin", "/home", "/root", "/var") if os.path.lexists(name)]]))
+            [name for name in ("/bin/sh", "/usr/bin/sh", "/sbin", "/home", "/root", "/var") if os.path.lexists(name)]]))
     """)
     guest = tmp_path / "python"
     guest.touch()

@@ -386,9 +386,10 @@ static void print_refusals(FILE *out, const cJSON *card)
         hc_print_wrapped(out, "  - ",
                          "Other programs: there are none, no shell and no pip. Use the libraries above.");
     else if (strcmp(commands->child->valuestring, "*") == 0)
-        hc_print_wrapped(out, "  - ",
-                         "Other programs, except those in /usr/bin. Files that are written cannot be "
-                         "executed; scripts run as arguments of their interpreter.");
+        hc_print_wrapped(
+            out, "  - ",
+            "Other programs, except those in /usr/bin and of layers; there is no pip. Files that are "
+            "written cannot be executed; scripts run as arguments of their interpreter.");
     else
         print_list(out, "  - Other programs, except: ", commands, 0, ".");
     if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(card, "code_from_memory")))

@@ -99,10 +99,12 @@ int hc_launch_clone_dirs(struct hc_launch *l, struct hc_error *err);
 int hc_launch_allow_dirs(const struct hc_launch *l, cJSON *rules, struct hc_error *err);
 
 /* Layers of the tree. hc_launch_open_layers: their sources, with MOUNT_ATTR_* `attr`, and the manifest's
- * list. hc_launch_clone_layers: as root, clone their mounts. hc_launch_allow_layers: add their modules to the
- * list of modules that a copy of the policy's rules allows, if it has such a list. (tree_layers.c) */
+ * list. hc_launch_clone_layers: as root, clone their mounts. hc_launch_add_programs: append the directories
+ * of their programs to a value of PATH, if the policy has commands. hc_launch_allow_layers: add their modules
+ * to the list of modules that a copy of the policy's rules allows, if it has such a list. (tree_layers.c) */
 int hc_launch_open_layers(struct hc_launch *l, uint64_t attr, struct hc_error *err);
 int hc_launch_clone_layers(struct hc_launch *l, struct hc_error *err);
+int hc_launch_add_programs(const struct hc_launch *l, struct hc_buf *path, struct hc_error *err);
 int hc_launch_allow_layers(const struct hc_launch *l, cJSON *rules, struct hc_error *err);
 
 /* Refuse a directory for writing in which there is more than files, directories and links. (shared_dirs.c) */

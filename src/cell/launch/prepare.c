@@ -224,6 +224,18 @@ static int64_t numeric_threads(const struct hc_limits *limits)
     return cpus < 1 ? 1 : cpus;
 }
 
+/* Add a variable of the cell. To PATH are added the programs of layers: those of the tree are found first. */
+static int add_variable(struct hc_launch *l, size_t *n, const char *name, const char *value,
+                        struct hc_error *err)
+{
+    hc_autobuf path = {0};
+    if (strcmp(name, "PATH") != 0)
+        return add_env(l, n, name, value, err);
+    (void)hc_buf_str(&path, value);
+    return hc_launch_add_programs(l, &path, err) < 0 ? -1
+                                                     : add_env(l, n, name, path.data ? path.data : "", err);
+}
+
 static int prepare_env(struct hc_launch *l, struct hc_error *err)
 {
     const cJSON *own = l->run->policy->env;
@@ -251,13 +263,13 @@ static int prepare_env(struct hc_launch *l, struct hc_error *err)
     size_t n = 0;
     for (size_t i = 0; i < fixed_count; i++) {
         const char *name = fixed[i][0];
-        if (!cJSON_GetObjectItemCaseSensitive(own, name) && add_env(l, &n, name, fixed[i][1], err) < 0)
+        if (!cJSON_GetObjectItemCaseSensitive(own, name) && add_variable(l, &n, name, fixed[i][1], err) < 0)
             return -1;
     }
     const cJSON *item = NULL;
     cJSON_ArrayForEach(item, own)
     {
-        if (add_env(l, &n, item->string, item->valuestring, err) < 0)
+        if (add_variable(l, &n, item->string, item->valuestring, err) < 0)
             return -1;
     }
     l->plan.env = l->env;

@@ -234,7 +234,7 @@ void hc_launch_init(struct hc_launch *l, struct hc_run *r, struct hc_manifest *m
     l->sup.cgroup = &l->cgroup;
     struct hc_plan *p = &l->plan;
     p->policy = r->policy;
-    p->tree = p->shim = p->output = (struct hc_source){.fd = -1, .mount_fd = -1};
+    p->tree = p->shim = p->output = p->local = (struct hc_source){.fd = -1, .mount_fd = -1};
     p->devices_fd = -1;
     p->sync_fd = p->stdin_fd = p->stdout_fd = p->stderr_fd = p->handover_fd = p->status_fd = -1;
 }
@@ -266,6 +266,7 @@ void hc_launch_finish(struct hc_launch *l)
     hc_source_finish(&l->plan.tree);
     hc_source_finish(&l->plan.shim);
     hc_source_finish(&l->plan.output);
+    hc_source_finish(&l->plan.local);
     hc_close_fd(&l->plan.devices_fd);
     for (size_t i = 0; i < l->plan.layer_count; i++)
         hc_source_finish(&l->plan.layers[i]);
