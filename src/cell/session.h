@@ -123,6 +123,11 @@ int hc_session_command_signal(struct hc_session *s, const char *id, int number, 
 /* The number of a signal that a command can be sent, by its name without SIG; 0: there is no such one. */
 int hc_command_signal_number(const char *name);
 
+#define HC_COMMAND_SIGNAL_NAMES 80 /* bytes that the names of all such signals take */
+
+/* These names, as a message lists them: "INT, TERM or KILL". Returns `out`. */
+const char *hc_command_signal_names(char out[HC_COMMAND_SIGNAL_NAMES]);
+
 /* Append the commands that go on, as JSON: [{"command", "pid", "argv", "wall"}]. */
 void hc_session_list_commands(const struct hc_session *s, struct hc_buf *out);
 
