@@ -219,6 +219,9 @@ const scenarios = {
       seen.fails = await commands.run('echo bad >&2; exit 3').catch((error) => ({ name: error.constructor.name, code: error.exitCode, stderr: error.stderr }))
       seen.bytes = (await commands.run("printf '\\xc3\\xa9\\xff'")).stdout
       seen.late = await failure(() => commands.run('sleep 1000', { timeoutMs: 1500 }))
+      const left = await commands.run('sleep 1000', { background: true, timeoutMs: 4000 }) // its time goes on without its client
+      await left.disconnect()
+      seen.left = (await commands.list()).some((p) => p.pid === left.pid)
       seen.cwd = await failure(() => commands.run('true', { cwd: '/nothing' }))
       while ((await commands.list()).length) await new Promise((resolve) => setTimeout(resolve, 50))
       seen.terminal = await failure(() => sandbox.pty.create({ cols: 80, rows: 24, onData: () => undefined }))

@@ -116,7 +116,7 @@ int hc_front_session_input(struct hc_front_session *s, const struct hc_buf *line
 /* The front ends the session in so many milliseconds, unless its process ends it before. */
 void hc_front_session_expire_in(struct hc_front_session *s, int64_t ms);
 
-/* End the sessions whose time is over. */
+/* End the sessions, and commands beside their runs, whose time is over. */
 void hc_front_sessions_sweep(struct hc_front_sessions *all);
 
 /* The tenant ends the session now, even during a run. The task, whose reference is the caller's, is answered
