@@ -1,10 +1,12 @@
 """E2B's dialect of hotcelld: real sandboxes, used by E2B's own libraries for Node.js as a program of their users would."""
 
 import contextlib
+import gzip
 import http.client
 import json
 import os
 import subprocess
+import zlib
 from pathlib import Path
 
 import cells
@@ -164,19 +166,41 @@ def test_files_are_those_of_the_session(daemon, client):
     assert {"dir /output/deep", "file /output/made.txt"} <= set(seen["list"]) and "file /output/deep/er/x" not in seen["list"], seen
     assert seen["deep"] == ["dir /output/deep/er", "file /output/deep/er/x"] and seen["some"] == len(seen["list"])
     assert (seen["exists"], seen["made"], seen["removed"]) == ([True, False, True, False], [True, False, False], [False] * 3)
+    assert seen["zipped"]["path"] == "/output/zipped.txt" and seen["unzipped"]
+    assert seen["home"] == ["/output/h/one.txt", "at home", "at home", ["file /output/h/one.txt"], True], seen["home"]
     assert (seen["renamed"]["path"], seen["renamed"]["size"]) == ("/output/new/named.txt", 7)
     assert [(info["type"], info["path"]) for info in seen["info"]] == [("file", "/output/new/named.txt"), ("dir", "/output/new"), ("dir", "/output")]
     refused = seen["refused"]
     for name in ("missing", "info", "list", "rename"):
         assert refused[name]["name"] == "FileNotFoundError" and "no such file" in refused[name]["message"], (name, refused[name])
     for name, words in (("directory", "is a directory"), ("outside", "/output"), ("up", '".."'), ("file", "no directory"),
-                        ("root", "expected a path"), ("home", "/output"), ("gzip", "not compressed"), ("large", "http.body"), ("metadata", "metadata")):
+                        ("root", "expected a path"), ("home", "/output"), ("root2", "expected a path"), ("large", "http.body"), ("metadata", "metadata")):
         assert "returned" not in refused[name] and words in refused[name]["message"], (name, refused[name])
 
 
 def test_large_files_and_long_lists_come_in_parts(daemon, client):
     seen = play(daemon, client, "large")
     assert seen == {"whole": True, "listed": 3001}
+
+
+def test_compressed_uploads_are_bounded_and_whole(daemon):
+    sandbox, access = create(daemon)
+    random = os.urandom(900_000)  # several parts would be a file of more than 4 MiB, and http.body is 1 MiB here
+    zipped = {**access, "Content_Type": "application/octet-stream", "Content_Encoding": "gzip"}
+    whole = gzip.compress(random)
+    try:
+        assert ask(daemon, "POST", "/files?path=whole", whole, **zipped)[0] == 200
+        assert ask(daemon, "GET", "/files?path=whole", raw=True, **access)[2] == random
+        for body, encoding, status, words in (
+                (gzip.compress(bytes(1 << 26)), "gzip", 413, "decompressed"), (whole[:-1], "gzip", 400, "one whole gzip file"), (whole + b"x", "gzip", 400, "one whole"),
+                (whole[:-8] + bytes(8), "gzip", 400, "one whole"), (b"plain", "gzip", 400, "one whole"), (b"", "gzip", 400, "one whole"),
+                (zlib.compress(b"x"), "gzip", 400, "one whole"), (whole, "br", 415, "gzip")):
+            status_, _, answer = ask(daemon, "POST", "/files?path=broken", body, **{**zipped, "Content_Encoding": encoding})
+            assert status_ == status and words in answer["message"], (body[:9], answer)
+        assert ask(daemon, "GET", "/files?path=broken", **access)[0] == 404
+        assert ask(daemon, "GET", "/files?path=whole", raw=True, **access)[2] == random
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
 
 
 def test_directories_are_watched(daemon, client):

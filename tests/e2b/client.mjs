@@ -159,6 +159,10 @@ const scenarios = {
       seen.made = [await files.makeDir('new/dir'), await files.makeDir('new/dir'), await files.makeDir('/output')]
       seen.renamed = await files.rename('made.txt', 'new/named.txt')
       seen.info = [await files.getInfo('new/named.txt'), await files.getInfo('new'), await files.getInfo('.')]
+      seen.zipped = await files.write('zipped.txt', 'zip '.repeat(50000), { gzip: true })
+      seen.unzipped = (await files.read('zipped.txt')) === 'zip '.repeat(50000)
+      const home = await files.write('/home/user/h/one.txt', 'at home')
+      seen.home = [home.path, await files.read('/output/h/one.txt'), await files.read('~/h/one.txt'), named(await files.list('/home/user/h')), await files.exists('/home/user')]
       await files.remove('deep')
       await files.remove('empty')
       await files.remove('nothing')
@@ -167,7 +171,7 @@ const scenarios = {
         missing: await failure(() => files.read('nothing')), directory: await failure(() => files.read('d')),
         outside: await failure(() => files.write('/etc/x', '1')), up: await failure(() => files.read('../x')), info: await failure(() => files.getInfo('nothing')),
         list: await failure(() => files.list('nothing')), file: await failure(() => files.list('one.bin')), root: await failure(() => files.remove('.')),
-        rename: await failure(() => files.rename('nothing', 'x')), home: await failure(() => files.write('/home/user/x', '1')), gzip: await failure(() => files.write('z', '1', { gzip: true })),
+        rename: await failure(() => files.rename('nothing', 'x')), home: await failure(() => files.write('/home/other/x', '1')), root2: await failure(() => files.remove('/home/user')),
         large: await failure(() => files.write('large', 'x'.repeat(1 << 20))), metadata: await failure(() => files.write('m', '1', { metadata: { a: 'b' } })),
       }
       return seen
