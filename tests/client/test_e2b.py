@@ -209,6 +209,45 @@ def test_directories_are_watched(daemon, client):
     assert "no such file" in seen["missing"]["message"], seen["missing"]
 
 
+class Watch:
+    """A watch of a directory, message by message."""
+
+    def __init__(self, daemon, access, path):
+        self.connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=cells.PATIENCE)
+        headers = {name.replace("_", "-"): value for name, value in {**access, "Content_Type": "application/connect+json"}.items()}
+        self.connection.request("POST", "/filesystem.Filesystem/WatchDir", message(json.dumps({"path": path}).encode()), headers)
+        self.answer = self.connection.getresponse()
+
+    def next(self):
+        while True:
+            head = self.answer.read(5)
+            told = json.loads(self.answer.read(int.from_bytes(head[1:], "big")))
+            if "keepalive" not in told:
+                return told
+
+    def close(self):
+        self.answer.close()
+        self.connection.close()
+
+
+def test_watches_of_one_directory_share_its_list_and_each_is_told(daemon):
+    sandbox, access = create(daemon)
+    try:
+        assert ask(daemon, "POST", "/files?path=d/before", b"1", **access, Content_Type="application/octet-stream")[0] == 200
+        watches = [Watch(daemon, access, "d") for _ in range(5)]
+        assert [watch.next() for watch in watches] == [{"start": {}}] * 5
+        for number, gone in ((0, watches[:2]), (1, watches[2:3]), (2, [])):  # those that are left are told, whoever made the list before
+            for watch in gone:
+                watch.close()
+            assert ask(daemon, "POST", f"/files?path=d/{number}", b"1", **access, Content_Type="application/octet-stream")[0] == 200
+            for watch in watches[2 + (number > 0):]:
+                assert [watch.next() for _ in range(2)] == [{"filesystem": {"name": str(number), "type": f"EVENT_TYPE_{kind}"}} for kind in ("CREATE", "WRITE")]
+        for watch in watches[3:]:
+            watch.close()
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
 def test_long_paths_do_not_make_a_list_large(daemon):
     sandbox, access = create(daemon)
     code = "import os\nfor _ in range(14):\n    os.mkdir('d' * 250)\n    os.chdir('d' * 250)\nfor i in range(3000):\n    open(str(i), 'w').close()"

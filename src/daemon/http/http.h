@@ -13,6 +13,7 @@ struct MHD_Connection;
 struct MHD_Response;
 struct hc_route;
 struct hc_notebook;
+struct hc_e2b_view;
 
 /* The origin of a connection, known before the client has named its tenant: a user of this host, or an
  * address. */
@@ -105,6 +106,8 @@ struct hc_http {
     bool due;                      /* a connection was resumed, or has ended: libmicrohttpd has work to do */
     bool quiet;                    /* no new connections are accepted */
     size_t most_head;              /* most bytes of a request's head */
+    struct hc_e2b_view *views;     /* directories of E2B's sandboxes that are watched; each freed with its
+                                      last watch */
     unsigned char sandbox_key[32]; /* from which the tokens of E2B's sandboxes are made */
     /* Number of log lines in this minute about refused or malformed requests; start of the minute
      * (CLOCK_MONOTONIC, ms). */
