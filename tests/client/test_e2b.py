@@ -141,12 +141,19 @@ def test_a_sandbox_ends_with_its_timeout(daemon, client):
     assert seen["run"]["name"] == "TimeoutError" and seen["list"] == 0, seen
 
 
-def test_a_context_can_be_restarted_and_is_the_only_one(daemon, client):
+def test_contexts_have_names_of_their_own_and_the_same_files(daemon, client):
     seen = play(daemon, client, "contexts")
     assert (seen["context"]["language"], seen["context"]["cwd"], seen["others"]) == ("python", "/output", [])
     assert (seen["before"], seen["after"], seen["again"], seen["file"]) == ("1", "NameError", "NameError", "kept"), seen
-    for name, words in (("another", "one context"), ("unknown", "Context unknown not found"), ("language", "'r' not found"), ("removed", "only context")):
+    for name, words in (("another", "'r' not found"), ("elsewhere", "begin in /output"), ("unknown", "Context unknown not found"), ("language", "'r' not found"),
+                        ("removed", "first context")):
         assert seen[name]["name"] == "NotFoundError" and words in seen[name]["message"], seen
+    one, two = seen["one"]["id"], seen["two"]["id"]
+    assert seen["one"] == {"id": one, "language": "python", "cwd": "/output"} and len({one, two, seen["context"]["id"]}) == 3, seen
+    assert seen["listed"] == [seen["context"]["id"], one, two] and seen["left"] == [seen["context"]["id"], two]
+    assert seen["own"] == ["NameError", "first!", "one", "two", "kept+", "NameError", "two", "NameError", "first!"], seen["own"]
+    assert seen["stopped"] and [gone["name"] for gone in seen["gone"]] == ["NotFoundError"] * 3, seen
+    assert "returned" not in seen["many"] and seen["counted"] == 8, seen
 
 
 def test_a_paused_sandbox_waits_with_its_state(daemon, client):

@@ -132,9 +132,28 @@ const scenarios = {
       await sandbox.runCode('x = 2')
       await sandbox.restartCodeContext(context.id)
       const again = await sandbox.runCode('x')
+      await sandbox.runCode("x = 'first'")
+      const one = await sandbox.createCodeContext(), two = await sandbox.createCodeContext({ cwd: '/home/user', language: 'python' })
+      const value = async (given) => { const run = await sandbox.runCode('x', given && { context: given }); return run.text ?? run.error.name }
+      const own = [await value(one)]
+      await Promise.all([sandbox.runCode("x = 'one'\nopen('kept.txt', 'a').write('+')", { context: one }), sandbox.runCode("x = 'two'", { context: two }), sandbox.runCode("x += '!'")])
+      own.push(await value(), await value(one), await value(two.id && two), (await sandbox.runCode("open('kept.txt').read()", { context: two })).text)
+      const listed = (await sandbox.listCodeContexts()).map((c) => c.id)
+      await sandbox.restartCodeContext(one)
+      own.push(await value(one), await value(two))
+      const running = sandbox.runCode("print('on', flush=True)\nwhile True: pass", { context: two })
+      await sandbox.restartCodeContext(two)
+      const stopped = (await running).error?.name
+      own.push(await value(two), await value())
+      await sandbox.removeCodeContext(one)
+      const gone = [await failure(() => sandbox.runCode('1', { context: one })), await failure(() => sandbox.removeCodeContext(one)), await failure(() => sandbox.restartCodeContext(one))]
+      const left = (await sandbox.listCodeContexts()).map((c) => c.id)
+      let many
+      for (let i = 0; i < 9 && !many?.name; i++) many = await failure(() => sandbox.createCodeContext())
       return {
+        one, two, own, listed, stopped, gone, left, many, counted: (await sandbox.listCodeContexts()).length,
         context, others, before: before.text, after: after.error?.name, again: again.error?.name, file: file.text,
-        another: await failure(() => sandbox.createCodeContext()),
+        another: await failure(() => sandbox.createCodeContext({ language: 'r' })), elsewhere: await failure(() => sandbox.createCodeContext({ cwd: '/tmp' })),
         unknown: await failure(() => sandbox.runCode('1', { context: { id: 'unknown' } })),
         language: await failure(() => sandbox.runCode('1', { language: 'r' })),
         removed: await failure(() => sandbox.removeCodeContext(context)),

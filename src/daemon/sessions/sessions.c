@@ -86,6 +86,7 @@ void hc_front_session_forget(struct hc_front_session *s)
     hc_front_commands_forget(s);
     free(s->last);
     free(s->labels);
+    cJSON_Delete(s->contexts);
     free(s);
 }
 
