@@ -141,7 +141,10 @@ const scenarios = {
       const listed = (await sandbox.listCodeContexts()).map((c) => c.id)
       await sandbox.restartCodeContext(one)
       own.push(await value(one), await value(two))
-      const running = sandbox.runCode("print('on', flush=True)\nwhile True: pass", { context: two })
+      let begins
+      const begun = new Promise((resolve) => (begins = resolve))
+      const running = sandbox.runCode("print('on', flush=True)\nwhile True: pass", { context: two, onStdout: begins })
+      await begun
       await sandbox.restartCodeContext(two)
       const stopped = (await running).error?.name
       own.push(await value(two), await value())
