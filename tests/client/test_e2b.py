@@ -255,6 +255,41 @@ def test_watches_of_one_directory_share_its_list_and_each_is_told(daemon):
         assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
 
 
+def test_watchers_are_asked_for_events(daemon):
+    """As E2B's library for Python does, whose clients are not told of events but ask for them."""
+    sandbox, access = create(daemon)
+
+    def call(name, **body):
+        return ask(daemon, "POST", f"/filesystem.Filesystem/{name}", body, **access)[::2]
+
+    def events(watcher):
+        status, answer = call("GetWatcherEvents", watcherId=watcher)
+        assert status == 200, answer
+        return [f"{event['type'].removeprefix('EVENT_TYPE_').lower()} {event['name']}" for event in answer["events"]]
+    try:
+        assert ask(daemon, "POST", "/execute", {"code": "import os\nos.makedirs('d/e')\nopen('d/old', 'w').close()"}, raw=True, **access)[0] == 200
+        flat, deep = (call("CreateWatcher", path="/home/user/d", recursive=recursive)[1]["watcherId"] for recursive in (False, True))
+        assert events(flat) == events(deep) == []
+        assert ask(daemon, "POST", "/execute", {"code": "open('d/new', 'w').write('1')\nopen('d/e/x', 'w').close()\nos.remove('d/old')"}, raw=True, **access)[0] == 200
+        assert events(flat) == ["create new", "write new", "remove old"] and events(flat) == []
+        assert sorted(events(deep)) == ["create e/x", "create new", "remove old", "write new"]
+        assert call("RemoveWatcher", watcherId=flat) == (200, {})
+        for name, watcher in (("GetWatcherEvents", flat), ("RemoveWatcher", flat), ("GetWatcherEvents", "w0"), ("RemoveWatcher", "x" * 100)):
+            assert call(name, watcherId=watcher)[0] == 404
+        for name, body, status in (("GetWatcherEvents", {}, 400), ("RemoveWatcher", {"watcherId": 1}, 400), ("CreateWatcher", {"path": "nothing"}, 404),
+                                   ("CreateWatcher", {"path": "d/new"}, 400), ("CreateWatcher", {"path": 1}, 400), ("CreateWatcher", {"path": "../x"}, 400)):
+            assert call(name, **body)[0] == status, (name, body)
+        other, theirs = create(daemon, OTHER)
+        assert ask(daemon, "POST", "/filesystem.Filesystem/GetWatcherEvents", {"watcherId": deep}, **theirs)[0] == 404  # of another sandbox
+        assert ask(daemon, "DELETE", f"/sandboxes/{other}", X_API_Key=OTHER)[0] == 204
+        made = 1
+        while (status := call("CreateWatcher", path="d")[0]) == 200:
+            made += 1
+        assert (status, made) == (400, 64)
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
 def test_long_paths_do_not_make_a_list_large(daemon):
     sandbox, access = create(daemon)
     code = "import os\nfor _ in range(14):\n    os.mkdir('d' * 250)\n    os.chdir('d' * 250)\nfor i in range(3000):\n    open(str(i), 'w').close()"
@@ -330,7 +365,7 @@ BROKEN = [
 API = [("GET", "/sandboxes"), ("GET", "/v2/sandboxes"), ("POST", "/sandboxes"), ("POST", "/v2/sandboxes"), ("GET", "/sandboxes/{}"), ("DELETE", "/sandboxes/{}"),
        *(("POST", f"/sandboxes/{{}}/{name}") for name in ("timeout", "pause", "resume", "connect")), ("POST", "/v2/sandboxes/{}/connect")]
 INSIDE = [("POST", "/execute"), ("GET", "/contexts"), ("POST", "/contexts"), ("DELETE", "/contexts/x"), ("POST", "/contexts/x/restart"), ("GET", "/health"), ("GET", "/files?path=x"),
-          ("POST", "/files?path=x"), *(("POST", f"/filesystem.Filesystem/{name}") for name in ("Stat", "ListDir", "MakeDir", "Move", "Remove")),
+          ("POST", "/files?path=x"), *(("POST", f"/filesystem.Filesystem/{name}") for name in ("Stat", "ListDir", "MakeDir", "Move", "Remove", "CreateWatcher", "GetWatcherEvents", "RemoveWatcher")),
           *(("POST", f"/process.Process/{name}") for name in ("List", "SendInput", "CloseStdin", "SendSignal"))]
 
 

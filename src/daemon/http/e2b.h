@@ -109,12 +109,18 @@ void hc_e2b_files_unref(struct hc_e2b_files *f); /* NULL is fine */
 
 /* The view of a directory that a call is to watch, shared with other watches of it. NULL: out of memory. */
 struct hc_e2b_view *hc_e2b_view_open(struct hc_exchange *x, const struct hc_e2b_call *call);
-void hc_e2b_view_close(struct hc_exchange *x, struct hc_e2b_view *v); /* NULL is fine */
+/* End one of its watches, by the exchange `x`, if it is one's; `v` may be NULL. */
+void hc_e2b_view_close(struct hc_http *h, const struct hc_exchange *x, struct hc_e2b_view *v);
 
 /* Its last list; borrowed; NULL: there is none yet. */
 struct hc_e2b_files *hc_e2b_view_files(const struct hc_e2b_view *v);
 
 bool hc_e2b_view_is_being_made(const struct hc_e2b_view *v); /* is its next list being made? */
+
+/* Tell what differs between two of its lists, as events {"name", "type"}. -1: out of memory. */
+typedef void hc_e2b_tell(void *to, const struct hc_buf *event);
+int hc_e2b_view_compare(const struct hc_e2b_view *v, const struct hc_e2b_files *before,
+                        const struct hc_e2b_files *after, hc_e2b_tell *tell, void *to);
 
 /* Make the list anew if it may have changed and it is time to. 1: nothing is left to do for this exchange; 0:
  * the exchange waits; -1: `why`. */
@@ -132,9 +138,10 @@ bool hc_e2b_runs_commands(const struct hc_front_session *s);
 hc_handler hc_e2b_post_sandbox, hc_e2b_list, hc_e2b_get, hc_e2b_delete, hc_e2b_set_timeout, hc_e2b_pause,
     hc_e2b_connect, hc_e2b_missing; /* e2b_routes.c */
 hc_handler hc_e2b_post_execute, hc_e2b_list_contexts, hc_e2b_post_context, hc_e2b_delete_context,
-    hc_e2b_restart_context, hc_e2b_health;                      /* e2b_run.c */
-hc_handler hc_e2b_file_call, hc_e2b_list_dir, hc_e2b_watch_dir; /* e2b_files.c, e2b_watch.c */
-hc_handler hc_e2b_get_file, hc_e2b_post_files;                  /* e2b_content.c */
+    hc_e2b_restart_context, hc_e2b_health;                                      /* e2b_run.c */
+hc_handler hc_e2b_file_call, hc_e2b_list_dir, hc_e2b_watch_dir;                 /* e2b_files.c, e2b_watch.c */
+hc_handler hc_e2b_create_watcher, hc_e2b_watcher_events, hc_e2b_remove_watcher; /* e2b_watcher.c */
+hc_handler hc_e2b_get_file, hc_e2b_post_files;                                  /* e2b_content.c */
 hc_handler hc_e2b_start_process, hc_e2b_connect_process, hc_e2b_list_processes,
     hc_e2b_process_call; /* e2b_process.c */
 

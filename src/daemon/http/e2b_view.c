@@ -113,19 +113,21 @@ struct hc_e2b_view *hc_e2b_view_open(struct hc_exchange *x, const struct hc_e2b_
     return v;
 }
 
-/* Have the watches look whether there is something new, or whether one of them has to make the list. */
+/* Have those who watch the sandbox look whether there is something new, or whether one of them has to make
+ * the list. */
 static void wake_watches(const struct hc_exchange *x)
 {
     for (struct hc_connection *c = x->http->connections; c; c = c->next)
-        if (c->exchange && c->exchange != x && c->exchange->end_own == x->end_own)
+        if (c->exchange && c->exchange != x && c->exchange->beats &&
+            strcmp(c->exchange->sandbox, x->sandbox) == 0)
             c->exchange->waiter.wake(&c->exchange->waiter);
 }
 
-void hc_e2b_view_close(struct hc_exchange *x, struct hc_e2b_view *v)
+void hc_e2b_view_close(struct hc_http *h, const struct hc_exchange *x, struct hc_e2b_view *v)
 {
     if (!v)
         return;
-    if (v->maker == x) {
+    if (x && v->maker == x) {
         v->maker = NULL;
         v->changes = -1;
         hc_e2b_listing_end(&v->listing);
@@ -133,7 +135,7 @@ void hc_e2b_view_close(struct hc_exchange *x, struct hc_e2b_view *v)
     }
     if (--v->watches)
         return;
-    struct hc_e2b_view **at = &x->http->views;
+    struct hc_e2b_view **at = &h->views;
     while (*at != v)
         at = &(*at)->next;
     *at = v->next;
@@ -198,4 +200,108 @@ int hc_e2b_view_step(struct hc_exchange *x, struct hc_front_session *s, struct h
     }
     wake_watches(x);
     return rc;
+}
+
+/* ---- what differs ---- */
+
+/* One file of a list. */
+struct listed {
+    const cJSON *file; /* borrowed */
+};
+
+/* The files of a list, in an order in which one of them is found fast. */
+struct sorted {
+    struct listed *files; /* owned */
+    size_t count;         /* number of `files` */
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const cJSON *one = ((const struct listed *)a)->file, *other = ((const struct listed *)b)->file;
+    const int differ = strcmp(hc_json_text(one, "name"), hc_json_text(other, "name"));
+    return differ ? differ : strcmp(hc_json_text(one, "dir"), hc_json_text(other, "dir"));
+}
+
+/* -1: out of memory. */
+static int sort_files(struct sorted *out, const cJSON *list)
+{
+    const cJSON *file;
+    *out = (struct sorted){.files = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *out->files)};
+    if (!out->files)
+        return -1;
+    cJSON_ArrayForEach(file, list) out->files[out->count++].file = file;
+    qsort(out->files, out->count, sizeof *out->files, by_place);
+    return 0;
+}
+
+static const cJSON *find_file(const struct sorted *in, const cJSON *like)
+{
+    const struct listed key = {like};
+    const struct listed *found = bsearch(&key, in->files, in->count, sizeof *in->files, by_place);
+    return found ? found->file : NULL;
+}
+
+/* Where differences are told. */
+struct telling {
+    const char *base; /* the directory that is watched; borrowed */
+    hc_e2b_tell *tell;
+    void *to; /* passed to `tell` */
+    bool failed;
+};
+
+static void put_event(struct telling *t, const cJSON *file, const char *type)
+{
+    const char *dir = hc_json_text(file, "dir");
+    hc_autobuf name = {0}, json = {0};
+    /* The name is the one below the directory that is watched. */
+    if (strcmp(dir, t->base) != 0)
+        (void)hc_buf_fmt(&name, "%s/", dir + (strcmp(t->base, ".") == 0 ? 0 : strlen(t->base) + 1));
+    (void)hc_buf_str(&name, hc_json_text(file, "name"));
+    (void)hc_buf_str(&json, "{\"name\": ");
+    hc_json_quote(&json, name.data ? name.data : "", name.len);
+    (void)hc_buf_fmt(&json, ", \"type\": \"EVENT_TYPE_%s\"}", type);
+    t->failed |= name.failed || json.failed;
+    if (!t->failed)
+        t->tell(t->to, &json);
+}
+
+static bool is_changed(const cJSON *file, const cJSON *old)
+{
+    return strcmp(hc_json_text(file, "kind"), "directory") != 0 &&
+           (strcmp(hc_json_text(file, "modified"), hc_json_text(old, "modified")) != 0 ||
+            hc_json_int(file, "bytes", 0) != hc_json_int(old, "bytes", 0));
+}
+
+static void put_differences(struct telling *t, const cJSON *before, const cJSON *after,
+                            const struct sorted *old, const struct sorted *new)
+{
+    const cJSON *file;
+    cJSON_ArrayForEach(file, after)
+    {
+        const cJSON *was = find_file(old, file);
+        if (!was)
+            put_event(t, file, "CREATE");
+        if (!was ? hc_json_int(file, "bytes", 0) > 0 : is_changed(file, was))
+            put_event(t, file, "WRITE");
+    }
+    cJSON_ArrayForEach(file, before)
+    {
+        if (!find_file(new, file))
+            put_event(t, file, "REMOVE");
+    }
+}
+
+int hc_e2b_view_compare(const struct hc_e2b_view *v, const struct hc_e2b_files *before,
+                        const struct hc_e2b_files *after, hc_e2b_tell *tell, void *to)
+{
+    struct telling t = {.base = v->path, .tell = tell, .to = to};
+    struct sorted old = {0}, new = {0};
+    if (before == after)
+        return 0;
+    t.failed = sort_files(&old, before->list) < 0 || sort_files(&new, after->list) < 0;
+    if (!t.failed)
+        put_differences(&t, before->list, after->list, &old, &new);
+    free(old.files);
+    free(new.files);
+    return t.failed ? -1 : 0;
 }

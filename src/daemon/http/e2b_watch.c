@@ -27,7 +27,7 @@ static void end_watch(struct hc_exchange *x)
 {
     struct watch *w = x->own;
     hc_e2b_call_finish(&w->call);
-    hc_e2b_view_close(x, w->view);
+    hc_e2b_view_close(x->http, x, w->view);
     hc_e2b_files_unref(w->known);
     hc_buf_finish(&w->out);
     free(w);
@@ -35,93 +35,13 @@ static void end_watch(struct hc_exchange *x)
 
 /* ---- what differs ---- */
 
-/* One file of a list. */
-struct listed {
-    const cJSON *file; /* borrowed */
-};
-
-/* The files of a list, in an order in which one of them is found fast. */
-struct sorted {
-    struct listed *files; /* owned */
-    size_t count;         /* number of `files` */
-};
-
-static int by_place(const void *a, const void *b)
+static void send_event(void *to, const struct hc_buf *event)
 {
-    const cJSON *one = ((const struct listed *)a)->file, *other = ((const struct listed *)b)->file;
-    const int differ = strcmp(hc_json_text(one, "name"), hc_json_text(other, "name"));
-    return differ ? differ : strcmp(hc_json_text(one, "dir"), hc_json_text(other, "dir"));
-}
-
-/* -1: out of memory. */
-static int sort_files(struct sorted *out, const cJSON *list)
-{
-    const cJSON *file;
-    *out = (struct sorted){.files = calloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *out->files)};
-    if (!out->files)
-        return -1;
-    cJSON_ArrayForEach(file, list) out->files[out->count++].file = file;
-    qsort(out->files, out->count, sizeof *out->files, by_place);
-    return 0;
-}
-
-static const cJSON *find_file(const struct sorted *in, const cJSON *like)
-{
-    const struct listed key = {like};
-    const struct listed *found = bsearch(&key, in->files, in->count, sizeof *in->files, by_place);
-    return found ? found->file : NULL;
-}
-
-static void put_event(struct watch *w, const cJSON *file, const char *type)
-{
-    const char *dir = hc_json_text(file, "dir"), *base = w->call.path.data;
-    hc_autobuf name = {0}, json = {0};
-    /* The name is the one below the directory that is watched. */
-    const bool deeper = strcmp(dir, base) != 0;
-    if (deeper)
-        (void)hc_buf_fmt(&name, "%s/", dir + (strcmp(base, ".") == 0 ? 0 : strlen(base) + 1));
-    (void)hc_buf_str(&name, hc_json_text(file, "name"));
-    (void)hc_buf_str(&json, "{\"filesystem\": {\"name\": ");
-    hc_json_quote(&json, name.data ? name.data : "", name.len);
-    (void)hc_buf_fmt(&json, ", \"type\": \"EVENT_TYPE_%s\"}}", type);
+    struct watch *w = to;
+    hc_autobuf json = {0};
+    (void)hc_buf_fmt(&json, "{\"filesystem\": %s}", event->data);
+    w->out.failed |= json.failed;
     hc_e2b_envelope(0, json.data ? json.data : "", json.len, &w->out);
-}
-
-static bool is_changed(const cJSON *file, const cJSON *old)
-{
-    return strcmp(hc_json_text(file, "kind"), "directory") != 0 &&
-           (strcmp(hc_json_text(file, "modified"), hc_json_text(old, "modified")) != 0 ||
-            hc_json_int(file, "bytes", 0) != hc_json_int(old, "bytes", 0));
-}
-
-static void put_differences(struct watch *w, const cJSON *now, const struct sorted *before,
-                            const struct sorted *after)
-{
-    const cJSON *file;
-    cJSON_ArrayForEach(file, now)
-    {
-        const cJSON *old = find_file(before, file);
-        if (!old)
-            put_event(w, file, "CREATE");
-        if (!old ? hc_json_int(file, "bytes", 0) > 0 : is_changed(file, old))
-            put_event(w, file, "WRITE");
-    }
-    cJSON_ArrayForEach(file, w->known->list)
-    {
-        if (!find_file(after, file))
-            put_event(w, file, "REMOVE");
-    }
-}
-
-static void compare(struct watch *w, const cJSON *now)
-{
-    struct sorted before = {0}, after = {0};
-    if (sort_files(&before, w->known->list) < 0 || sort_files(&after, now) < 0)
-        w->out.failed = true;
-    else
-        put_differences(w, now, &before, &after);
-    free(before.files);
-    free(after.files);
 }
 
 /* Tell what the view shows: at first only that the directory is there. */
@@ -130,7 +50,7 @@ static void tell(struct watch *w)
     static const char start[] = "{\"start\": {}}";
     struct hc_e2b_files *files = hc_e2b_view_files(w->view);
     if (w->known)
-        compare(w, files->list);
+        w->out.failed |= hc_e2b_view_compare(w->view, w->known, files, send_event, w) < 0;
     else
         hc_e2b_envelope(0, start, sizeof start - 1, &w->out);
     hc_e2b_files_unref(w->known);
