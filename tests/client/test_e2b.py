@@ -145,8 +145,8 @@ def test_contexts_have_names_of_their_own_and_the_same_files(daemon, client):
     seen = play(daemon, client, "contexts")
     assert (seen["context"]["language"], seen["context"]["cwd"], seen["others"]) == ("python", "/output", [])
     assert (seen["before"], seen["after"], seen["again"], seen["file"]) == ("1", "NameError", "NameError", "kept"), seen
-    for name, words in (("another", "'r' not found"), ("elsewhere", "begin in /output"), ("unknown", "Context unknown not found"), ("language", "'r' not found"),
-                        ("removed", "first context")):
+    for name, words in (("another", "'r' not found"), ("elsewhere", "begin in /output"), ("unknown", "Context unknown not found"),
+                        ("language", "'r' not found"), ("removed", "first context")):
         assert seen[name]["name"] == "NotFoundError" and words in seen[name]["message"], seen
     one, two = seen["one"]["id"], seen["two"]["id"]
     assert seen["one"] == {"id": one, "language": "python", "cwd": "/output"} and len({one, two, seen["context"]["id"]}) == 3, seen
@@ -199,7 +199,8 @@ def test_compressed_uploads_are_bounded_and_whole(daemon):
         assert ask(daemon, "POST", "/files?path=whole", whole, **zipped)[0] == 200
         assert ask(daemon, "GET", "/files?path=whole", raw=True, **access)[2] == random
         for body, encoding, status, words in (
-                (gzip.compress(bytes(1 << 26)), "gzip", 413, "decompressed"), (whole[:-1], "gzip", 400, "one whole gzip file"), (whole + b"x", "gzip", 400, "one whole"),
+                (gzip.compress(bytes(1 << 26)), "gzip", 413, "decompressed"), (whole[:-1], "gzip", 400, "one whole gzip file"),
+                (whole + b"x", "gzip", 400, "one whole"),
                 (whole[:-8] + bytes(8), "gzip", 400, "one whole"), (b"plain", "gzip", 400, "one whole"), (b"", "gzip", 400, "one whole"),
                 (zlib.compress(b"x"), "gzip", 400, "one whole"), (whole, "br", 415, "gzip")):
             status_, _, answer = ask(daemon, "POST", "/files?path=broken", body, **{**zipped, "Content_Encoding": encoding})
@@ -270,7 +271,8 @@ def test_watchers_are_asked_for_events(daemon):
         assert ask(daemon, "POST", "/execute", {"code": "import os\nos.makedirs('d/e')\nopen('d/old', 'w').close()"}, raw=True, **access)[0] == 200
         flat, deep = (call("CreateWatcher", path="/home/user/d", recursive=recursive)[1]["watcherId"] for recursive in (False, True))
         assert events(flat) == events(deep) == []
-        assert ask(daemon, "POST", "/execute", {"code": "open('d/new', 'w').write('1')\nopen('d/e/x', 'w').close()\nos.remove('d/old')"}, raw=True, **access)[0] == 200
+        code = "open('d/new', 'w').write('1')\nopen('d/e/x', 'w').close()\nos.remove('d/old')"
+        assert ask(daemon, "POST", "/execute", {"code": code}, raw=True, **access)[0] == 200
         assert events(flat) == ["create new", "write new", "remove old"] and events(flat) == []
         assert sorted(events(deep)) == ["create e/x", "create new", "remove old", "write new"]
         assert call("RemoveWatcher", watcherId=flat) == (200, {})

@@ -33,14 +33,17 @@ def _late(said, run):
     return said["status"] == "Failed" and run["status"] == "TimeLimitExceeded" and run["return_code"] is None and "limits.timeout" in said["message"]
 
 
+def _file(word):
+    return {"data/in.txt": base64.b64encode(word.encode()).decode()}
+
+
 def _kinds():
     """Name -> what makes a request of a word that is this request's own, and what says whether an answer is right."""
-    file = lambda word: {"data/in.txt": base64.b64encode(word.encode()).decode()}  # noqa: E731
     return {
         "ok": (lambda w: {"code": f"print('{w}')"}, lambda w, s, r: s["status"] == "Success" and _ended(r) and r["stdout"] == w + "\n" and s["message"] == ""),
         "stdin, args, files": (
             lambda w: {"code": "import sys\nopen('out.txt', 'w').write(sys.argv[1] + input() + open('data/in.txt').read())", "stdin": w + "\n", "args": [w],
-                       "files": file(w), "fetch_files": ["out.txt", "missing"]},
+                       "files": _file(w), "fetch_files": ["out.txt", "missing"]},
             lambda w, s, r: s["status"] == "Success" and _ended(r) and s["files"] == {"out.txt": base64.b64encode(3 * w.encode()).decode()}),
         # It takes a part of its time: what it waits for its turn, which is longer, may not count.
         "waits for its turn": (lambda w: {"code": f"import time; time.sleep(0.3); print('{w}')", "run_timeout": OWN_TIME},
@@ -51,7 +54,8 @@ def _kinds():
                       lambda w, s, r: s["status"] == "Failed" and _ended(r, code=1) and r["stdout"] == w + "\n" and f"KeyError: '{w}'" in r["stderr"]),
         "crash": (lambda w: {"code": f"import os; print('{w}', flush=True); os.abort()"},
                   lambda w, s, r: s["status"] == "Failed" and _ended(r, code=-6) and r["stdout"] == w + "\n"),
-        "syntax": (lambda w: {"code": f"print('{w}'\n"}, lambda w, s, r: s["status"] == "Failed" and _ended(r, code=1) and "SyntaxError" in r["stderr"] and not r["stdout"]),
+        "syntax": (lambda w: {"code": f"print('{w}'\n"},
+                   lambda w, s, r: s["status"] == "Failed" and _ended(r, code=1) and "SyntaxError" in r["stderr"] and not r["stdout"]),
         "timeout, busy": (lambda w: {"code": f"print('{w}', flush=True)\nwhile True: pass", "run_timeout": SHORT},
                           lambda w, s, r: _late(s, r) and r["execution_time"] >= SHORT and r["stdout"] == w + "\n"),
         "timeout, asleep": (lambda w: {"code": f"import time; print('{w}', flush=True); time.sleep(1000)", "run_timeout": SHORT},
@@ -60,7 +64,8 @@ def _kinds():
                    lambda w, s, r: s["status"] == "Failed" and _ended(r, code=1) and r["stdout"] == w + "\n" and
                    ("limits.memory" in s["message"] or "MemoryError" in r["stderr"])),
         "output cut": (lambda w: {"code": f"print('{w}' * {STDOUT})"},
-                       lambda w, s, r: s["status"] == "Success" and _ended(r) and r["stdout"].startswith(w) and len(r["stdout"]) <= STDOUT and "limits.stdout" in s["message"]),
+                       lambda w, s, r: s["status"] == "Success" and _ended(r) and r["stdout"].startswith(w) and len(r["stdout"]) <= STDOUT and
+                       "limits.stdout" in s["message"]),
     }
 
 
@@ -139,5 +144,6 @@ class Crowd:
                 self.wrong.append((kind, "", 504, text[:300] + text[-300:]))
 
     def __str__(self):
-        lines = [f"{sum(self.right.values())} right, {len(self.wrong)} wrong, {sum(self.later.values())} times later; a turn came after {self.waited:.1f} s at the latest"]
+        lines = [f"{sum(self.right.values())} right, {len(self.wrong)} wrong, {sum(self.later.values())} times later; "
+                 f"a turn came after {self.waited:.1f} s at the latest"]
         return "\n".join([*lines, *(f"{kind:20} {self.right[kind]:7} right {self.later[kind]:7} later" for kind in self.kinds), *map(str, self.wrong[:5])])

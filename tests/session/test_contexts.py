@@ -79,11 +79,13 @@ def test_one_can_be_begun_anew_and_ended(session):
 
 
 def test_what_is_no_context_is_refused(session):
-    for what, words in (({"from": "nothing"}, "no checkpoint 'nothing'"), ({"rollback": "start"}, "no context 'x/y'"), ({"from": "start"}, "x/y"), ({}, "expected a name"),
+    for what, words in (({"from": "nothing"}, "no checkpoint 'nothing'"), ({"rollback": "start"}, "no context 'x/y'"),
+                        ({"from": "start"}, "x/y"), ({}, "expected a name"),
                         ({"end": False}, "expected a name"), ({"end": True, "rollback": "start"}, "expected a name"), ({"run": 5}, "no context")):
         name = "x/y" if words != "no checkpoint 'nothing'" else "x"
         assert words in refused(session, name, **what)["message"], (what, words)
-    assert "already" in refused(session, done(session, "b", **{"from": "start"}) and "b", **{"from": "start"})["message"]
+    done(session, "b", **{"from": "start"})
+    assert "already" in refused(session, "b", **{"from": "start"})["message"]
     assert "no checkpoint 'b'" in asked(session, {"rollback": "b"})["message"]  # a context is no checkpoint
     for number in range(6):
         done(session, f"n{number}", **{"from": "start"})
