@@ -38,7 +38,7 @@ CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHO
 LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
 LIBS_GROUND := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
 LIBS_LIB   := $(shell pkg-config --libs libcjson libsodium) -lm
-LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd)
+LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd zlib)
 PY_CFLAGS  := $(shell $(PYTHON) -c 'import sysconfig as s; print("-isystem", s.get_path("include"), "-isystem", s.get_path("platinclude"))')
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
 # reaches the parser's own tree, and a tree needs no libpython. ASLR of the shim's code would protect nobody: the process

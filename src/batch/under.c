@@ -1,5 +1,6 @@
 #include "batch/under.h"
 
+#include "base/utf8.h"
 #include "json/diff.h"
 
 #include <string.h>
@@ -16,8 +17,10 @@ struct telling {
 static void put_value(struct hc_buf *out, const cJSON *value)
 {
     char *text = value ? cJSON_PrintUnformatted(value) : NULL;
-    const bool cut = text && strlen(text) > SHOWN;
-    (void)hc_buf_fmt(out, "%.*s%s", SHOWN, text ? text : "not set", cut ? "..." : "");
+    const char *shown = text ? text : "not set";
+    const size_t len = strnlen(shown, SHOWN), whole = len - hc_utf8_unfinished(shown, len);
+    (void)hc_buf_add(out, shown, whole);
+    (void)hc_buf_str(out, shown[whole] ? "..." : "");
     cJSON_free(text);
 }
 

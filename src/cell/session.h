@@ -89,6 +89,13 @@ int hc_session_branch(struct hc_session *s, struct hc_error *err);
 int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err);
 size_t hc_session_branches(const struct hc_session *s); /* number of open branches */
 
+/* Contexts: interpreters side by side in one cell, with the same files and names of their own; "" names the
+ * first. Make one of a copy of the checkpoint `from`, and make it the one in which runs happen; make another
+ * this one; end one. As hc_session_checkpoint. */
+int hc_session_new_context(struct hc_session *s, const char *name, const char *from, struct hc_error *err);
+int hc_session_enter_context(struct hc_session *s, const char *name, struct hc_error *err);
+int hc_session_end_context(struct hc_session *s, const char *name, struct hc_error *err);
+
 /* The run that left the current state; 0: no run has. */
 int hc_session_state_of(const struct hc_session *s);
 
@@ -122,6 +129,11 @@ int hc_session_command_signal(struct hc_session *s, const char *id, int number, 
 
 /* The number of a signal that a command can be sent, by its name without SIG; 0: there is no such one. */
 int hc_command_signal_number(const char *name);
+
+#define HC_COMMAND_SIGNAL_NAMES 80 /* bytes that the names of all such signals take */
+
+/* These names, as a message lists them: "INT, TERM or KILL". Returns `out`. */
+const char *hc_command_signal_names(char out[HC_COMMAND_SIGNAL_NAMES]);
 
 /* Append the commands that go on, as JSON: [{"command", "pid", "argv", "wall"}]. */
 void hc_session_list_commands(const struct hc_session *s, struct hc_buf *out);

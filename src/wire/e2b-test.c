@@ -71,13 +71,47 @@ static void code_becomes_a_run(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct hc_error err = {0};
         hc_autobuf line = {0};
-        int rc = hc_e2b_execute("ctx", cases[i].text, strlen(cases[i].text), &line, &err);
+        char context[HC_E2B_CONTEXT];
+        const struct hc_e2b_contexts only = {.first = "ctx"};
+        int rc = hc_e2b_execute(&only, cases[i].text, strlen(cases[i].text), context, &line, &err);
         assert_int_equal(rc, cases[i].line ? 0 : -1);
         if (cases[i].line)
             assert_string_equal(line.data, cases[i].line);
         else
             assert_non_null(strstr(err.text, cases[i].why));
     }
+}
+
+static void code_goes_to_its_context(void **state)
+{
+    static const struct {
+        const char *text, *line, *context;
+    } cases[] = {
+        {"{\"code\": \"1\"}", "{\"context\":{\"name\":\"\",\"run\":{\"code\":\"1\"}}}", "ctx"},
+        {"{\"code\": \"1\", \"context_id\": \"ctx\"}",
+         "{\"context\":{\"name\":\"\",\"run\":{\"code\":\"1\"}}}", "ctx"},
+        {"{\"code\": \"1\", \"context_id\": \"b\"}",
+         "{\"context\":{\"name\":\"b\",\"run\":{\"code\":\"1\"}}}", "b"},
+        {"{\"code\": \"1\", \"context_id\": \"c\"}", NULL, NULL},
+    };
+    cJSON *others = cJSON_Parse("[\"a\", \"b\"]");
+    const struct hc_e2b_contexts contexts = {.first = "ctx", .others = others};
+    hc_autobuf ask = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct hc_error err = {0};
+        hc_autobuf line = {0};
+        char context[HC_E2B_CONTEXT];
+        int rc = hc_e2b_execute(&contexts, cases[i].text, strlen(cases[i].text), context, &line, &err);
+        assert_int_equal(rc, cases[i].line ? 0 : -1);
+        if (cases[i].line) {
+            assert_string_equal(line.data, cases[i].line);
+            assert_string_equal(context, cases[i].context);
+        }
+    }
+    hc_e2b_context_ask(&contexts, "b", "end", NULL, &ask);
+    assert_string_equal(ask.data, "{\"context\": {\"name\": \"b\", \"end\": true}}");
+    cJSON_Delete(others);
 }
 
 static void labels_are_compared_decoded(void **state)
@@ -159,9 +193,8 @@ static void events_become_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sandboxes_become_sessions),
-        cmocka_unit_test(code_becomes_a_run),
-        cmocka_unit_test(labels_are_compared_decoded),
+        cmocka_unit_test(sandboxes_become_sessions), cmocka_unit_test(code_becomes_a_run),
+        cmocka_unit_test(code_goes_to_its_context),  cmocka_unit_test(labels_are_compared_decoded),
         cmocka_unit_test(events_become_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,11 @@
 
 #include "base/utf8.h"
 #include "json/json.h"
+#include "wire/e2b_envd.h"
 
 #include <errno.h>
 #include <sodium/utils.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,7 +222,43 @@ static int put_program(cJSON *run, const char *language, const char *code)
     return command && cJSON_AddItemToObject(run, "command", command) ? 0 : -1;
 }
 
-static int put_run(cJSON *line, const char *context, const struct hc_json *j, struct hc_error *err)
+bool hc_e2b_has_context(const struct hc_e2b_contexts *c, const char *id)
+{
+    const cJSON *other;
+    if (strcmp(id, c->first) == 0)
+        return true;
+    cJSON_ArrayForEach(other, c->others)
+    {
+        if (strcmp(other->valuestring, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where the run goes in the request: "run" in the session itself, as long as it has only one context. */
+static cJSON *add_run(cJSON *line, const struct hc_e2b_contexts *contexts, const char *id)
+{
+    if (!contexts->others)
+        return cJSON_AddObjectToObject(line, "run");
+    cJSON *context = cJSON_AddObjectToObject(line, "context");
+    const bool named = cJSON_AddStringToObject(context, "name", strcmp(id, contexts->first) == 0 ? "" : id);
+    return named ? cJSON_AddObjectToObject(context, "run") : NULL;
+}
+
+void hc_e2b_context_ask(const struct hc_e2b_contexts *contexts, const char *id, const char *what,
+                        const char *point, struct hc_buf *line)
+{
+    const char *name = strcmp(id, contexts->first) == 0 ? "" : id;
+    (void)hc_buf_str(line, "{\"context\": {\"name\": ");
+    hc_json_quote(line, name, strlen(name));
+    if (point)
+        (void)hc_buf_fmt(line, ", \"%s\": \"%s\"}}", what, point);
+    else
+        (void)hc_buf_fmt(line, ", \"%s\": true}}", what);
+}
+
+static int put_run(cJSON *line, const struct hc_e2b_contexts *contexts, char context[HC_E2B_CONTEXT],
+                   const struct hc_json *j, struct hc_error *err)
 {
     const cJSON *code, *id, *language;
     if (take(j, "code", cJSON_IsString, "a string", &code, err) < 0 ||
@@ -229,25 +267,26 @@ static int put_run(cJSON *line, const char *context, const struct hc_json *j, st
         return -1;
     if (!code)
         return hc_json_fail(j, j->root, false, err, "code: expected a string, got nothing");
-    if (id && strcmp(id->valuestring, context) != 0)
+    if (id && !hc_e2b_has_context(contexts, id->valuestring))
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "Context %.64s not found", id->valuestring);
     const char *name = language ? language->valuestring : "python";
     if (check_language(name, err) < 0)
         return -1;
-    cJSON *run = cJSON_AddObjectToObject(line, "run");
+    (void)snprintf(context, HC_E2B_CONTEXT, "%s", id ? id->valuestring : contexts->first);
+    cJSON *run = add_run(line, contexts, context);
     if (!run || put_program(run, name, code->valuestring) < 0)
         return hc_fail(err, ENOMEM, "request");
     return put_strings(run, "env", j, "env_vars", err);
 }
 
-int hc_e2b_execute(const char *context, const char *text, size_t len, struct hc_buf *line,
-                   struct hc_error *err)
+int hc_e2b_execute(const struct hc_e2b_contexts *contexts, const char *text, size_t len,
+                   char context[HC_E2B_CONTEXT], struct hc_buf *line, struct hc_error *err)
 {
     struct hc_json j;
     if (open_object(&j, text, len, err) < 0)
         return -1;
     cJSON *object = cJSON_CreateObject();
-    int rc = object ? put_run(object, context, &j, err) : hc_fail(err, ENOMEM, "request");
+    int rc = object ? put_run(object, contexts, context, &j, err) : hc_fail(err, ENOMEM, "request");
     hc_json_finish(&j);
     if (rc == 0)
         return hc_json_print(line, object, "request", err);
@@ -258,17 +297,27 @@ int hc_e2b_execute(const char *context, const char *text, size_t len, struct hc_
 int hc_e2b_new_context(const char *text, size_t len, struct hc_error *err)
 {
     struct hc_json j;
+    const cJSON *language, *cwd;
+    hc_autobuf path = {0};
     if (open_object(&j, text, len, err) < 0)
         return -1;
+    int rc = take(&j, "language", cJSON_IsString, "a string", &language, err) < 0 ||
+                     take(&j, "cwd", cJSON_IsString, "a string", &cwd, err) < 0
+                 ? -1
+                 : 0;
+    if (rc == 0 && language && strcmp(language->valuestring, "python") != 0)
+        rc = hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "language '%.40s' not found: contexts are of python",
+                        language->valuestring);
+    hc_e2b_path(rc == 0 && cwd ? cwd->valuestring : ".", &path);
+    if (rc == 0 && !(path.data && strcmp(path.data, ".") == 0))
+        rc = hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "cwd: contexts begin in " HC_E2B_ROOT " here");
     hc_json_finish(&j);
-    return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
-                      "a sandbox has one context here, whose files no other could share: create another "
-                      "sandbox instead");
+    return rc;
 }
 
 void hc_e2b_put_context(const char *id, struct hc_buf *out)
 {
-    (void)hc_buf_fmt(out, "{\"id\": \"%s\", \"language\": \"python\", \"cwd\": \"/output\"}", id);
+    (void)hc_buf_fmt(out, "{\"id\": \"%s\", \"language\": \"python\", \"cwd\": \"" HC_E2B_ROOT "\"}", id);
 }
 
 /* ---- labels ---- */

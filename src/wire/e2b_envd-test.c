@@ -26,6 +26,13 @@ static void paths_are_those_of_a_session(void **state)
         {"../x", "../x"},
         {"/etc/x", "/etc/x"},
         {"output", "output"},
+        {"/home/user", "."},
+        {"/home/user//a/", "a"},
+        {"/home/users", "/home/users"},
+        {"/home/user/../x", "../x"},
+        {"~", "."},
+        {"~/a", "a"},
+        {"~a", "~a"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -30,8 +30,21 @@ const char *hc_e2b_unwrap(const char *body, size_t len, size_t *json_len)
 
 /* ---- files ---- */
 
+/* What follows the home of E2B's user in a path; the path itself if it does not begin with it. */
+static const char *below_home(const char *path)
+{
+    static const char *const homes[] = {"/home/user", "~"};
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
+        const size_t len = strlen(homes[i]);
+        if (strncmp(path, homes[i], len) == 0 && (!path[len] || path[len] == '/'))
+            return path + len + strspn(path + len, "/");
+    }
+    return path;
+}
+
 void hc_e2b_path(const char *path, struct hc_buf *out)
 {
+    path = below_home(path);
     const bool absolute = *path == '/';
     bool any = false;
     for (size_t n; *path; path += n + (path[n] == '/')) {

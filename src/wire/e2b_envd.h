@@ -25,7 +25,7 @@ const char *hc_e2b_unwrap(const char *body, size_t len, size_t *json_len);
 /* ---- files ---- */
 
 /* Append `path` as a session takes it: without empty parts, "." and a slash at its end; "." for the working
- * directory itself. */
+ * directory itself. The home of E2B's user, /home/user or "~", is this directory, too. */
 void hc_e2b_path(const char *path, struct hc_buf *out);
 
 /* A call about files. */

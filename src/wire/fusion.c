@@ -363,13 +363,29 @@ static bool put_run(cJSON *answer, const cJSON *manifest, const struct verdict *
            put_stderr(run, manifest);
 }
 
+/* The reason of the end, and what of the output is not in the answer: a judge that compares output must not
+ * take what was cut for all of it. */
+static void put_message(const cJSON *manifest, struct hc_buf *out)
+{
+    static const char *const streams[] = {"stdout", "stderr"};
+    (void)hc_buf_str(out, hc_json_text(manifest, "reason"));
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        const cJSON *stream = hc_json_member(manifest, streams[i]);
+        if (hc_json_is_true(stream, "truncated"))
+            (void)hc_buf_fmt(out, "%s%s has %lld bytes, and is cut (limits.%s)", out->len ? "; " : "",
+                             streams[i], (long long)hc_json_int(stream, "bytes", 0), streams[i]);
+    }
+}
+
 /* Fills an answer; `files` is taken. */
 static bool put_answer(cJSON *answer, const cJSON *manifest, const struct verdict *v, cJSON *files)
 {
+    hc_autobuf message = {0};
     if (!files)
         files = cJSON_CreateObject();
-    bool ok = answer && cJSON_AddStringToObject(answer, "status", v->status) &&
-              cJSON_AddStringToObject(answer, "message", hc_json_text(manifest, "reason")) &&
+    put_message(manifest, &message);
+    bool ok = answer && !message.failed && cJSON_AddStringToObject(answer, "status", v->status) &&
+              cJSON_AddStringToObject(answer, "message", message.data ? message.data : "") &&
               cJSON_AddNullToObject(answer, "compile_result") && put_run(answer, manifest, v) &&
               cJSON_AddNullToObject(answer, "executor_pod_name") &&
               cJSON_AddItemToObject(answer, "files", files);

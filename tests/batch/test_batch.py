@@ -434,6 +434,15 @@ def test_a_batch_goes_on_under_what_it_was_begun_under_or_says_what_is_other():
     assert b.run("--resume=later").returncode == 64
 
 
+def test_what_is_other_is_cut_between_characters():
+    b = Batch("print(1)", tree="base")
+    assert b.run().returncode == 0
+    other = b.out.parent / "other.json"
+    other.write_text(json.dumps({"name": "default", "extends": "default", "builtins": {"message": 50 * "\u00e9"}}))
+    done = b.run("--resume", "-p", other)
+    assert done.returncode == 65 and f'-> "{19 * chr(0xe9)}...' in done.stderr, done
+
+
 def test_a_journal_that_does_not_say_what_held_is_gone_on_with():
     b = Batch("print(1)", tree="base")
     assert b.run().returncode == 0

@@ -1,10 +1,12 @@
 """E2B's dialect of hotcelld: real sandboxes, used by E2B's own libraries for Node.js as a program of their users would."""
 
 import contextlib
+import gzip
 import http.client
 import json
 import os
 import subprocess
+import zlib
 from pathlib import Path
 
 import cells
@@ -139,12 +141,19 @@ def test_a_sandbox_ends_with_its_timeout(daemon, client):
     assert seen["run"]["name"] == "TimeoutError" and seen["list"] == 0, seen
 
 
-def test_a_context_can_be_restarted_and_is_the_only_one(daemon, client):
+def test_contexts_have_names_of_their_own_and_the_same_files(daemon, client):
     seen = play(daemon, client, "contexts")
     assert (seen["context"]["language"], seen["context"]["cwd"], seen["others"]) == ("python", "/output", [])
     assert (seen["before"], seen["after"], seen["again"], seen["file"]) == ("1", "NameError", "NameError", "kept"), seen
-    for name, words in (("another", "one context"), ("unknown", "Context unknown not found"), ("language", "'r' not found"), ("removed", "only context")):
+    for name, words in (("another", "'r' not found"), ("elsewhere", "begin in /output"), ("unknown", "Context unknown not found"),
+                        ("language", "'r' not found"), ("removed", "first context")):
         assert seen[name]["name"] == "NotFoundError" and words in seen[name]["message"], seen
+    one, two = seen["one"]["id"], seen["two"]["id"]
+    assert seen["one"] == {"id": one, "language": "python", "cwd": "/output"} and len({one, two, seen["context"]["id"]}) == 3, seen
+    assert seen["listed"] == [seen["context"]["id"], one, two] and seen["left"] == [seen["context"]["id"], two]
+    assert seen["own"] == ["NameError", "first!", "one", "two", "kept+", "NameError", "two", "NameError", "first!"], seen["own"]
+    assert seen["stopped"] and [gone["name"] for gone in seen["gone"]] == ["NotFoundError"] * 3, seen
+    assert "returned" not in seen["many"] and seen["counted"] == 8, seen
 
 
 def test_a_paused_sandbox_waits_with_its_state(daemon, client):
@@ -164,13 +173,15 @@ def test_files_are_those_of_the_session(daemon, client):
     assert {"dir /output/deep", "file /output/made.txt"} <= set(seen["list"]) and "file /output/deep/er/x" not in seen["list"], seen
     assert seen["deep"] == ["dir /output/deep/er", "file /output/deep/er/x"] and seen["some"] == len(seen["list"])
     assert (seen["exists"], seen["made"], seen["removed"]) == ([True, False, True, False], [True, False, False], [False] * 3)
+    assert seen["zipped"]["path"] == "/output/zipped.txt" and seen["unzipped"]
+    assert seen["home"] == ["/output/h/one.txt", "at home", "at home", ["file /output/h/one.txt"], True], seen["home"]
     assert (seen["renamed"]["path"], seen["renamed"]["size"]) == ("/output/new/named.txt", 7)
     assert [(info["type"], info["path"]) for info in seen["info"]] == [("file", "/output/new/named.txt"), ("dir", "/output/new"), ("dir", "/output")]
     refused = seen["refused"]
     for name in ("missing", "info", "list", "rename"):
         assert refused[name]["name"] == "FileNotFoundError" and "no such file" in refused[name]["message"], (name, refused[name])
     for name, words in (("directory", "is a directory"), ("outside", "/output"), ("up", '".."'), ("file", "no directory"),
-                        ("root", "expected a path"), ("home", "/output"), ("gzip", "not compressed"), ("large", "http.body"), ("metadata", "metadata")):
+                        ("root", "expected a path"), ("home", "/output"), ("root2", "expected a path"), ("large", "http.body"), ("metadata", "metadata")):
         assert "returned" not in refused[name] and words in refused[name]["message"], (name, refused[name])
 
 
@@ -179,10 +190,106 @@ def test_large_files_and_long_lists_come_in_parts(daemon, client):
     assert seen == {"whole": True, "listed": 3001}
 
 
+def test_compressed_uploads_are_bounded_and_whole(daemon):
+    sandbox, access = create(daemon)
+    random = os.urandom(900_000)  # several parts would be a file of more than 4 MiB, and http.body is 1 MiB here
+    zipped = {**access, "Content_Type": "application/octet-stream", "Content_Encoding": "gzip"}
+    whole = gzip.compress(random)
+    try:
+        assert ask(daemon, "POST", "/files?path=whole", whole, **zipped)[0] == 200
+        assert ask(daemon, "GET", "/files?path=whole", raw=True, **access)[2] == random
+        for body, encoding, status, words in (
+                (gzip.compress(bytes(1 << 26)), "gzip", 413, "decompressed"), (whole[:-1], "gzip", 400, "one whole gzip file"),
+                (whole + b"x", "gzip", 400, "one whole"),
+                (whole[:-8] + bytes(8), "gzip", 400, "one whole"), (b"plain", "gzip", 400, "one whole"), (b"", "gzip", 400, "one whole"),
+                (zlib.compress(b"x"), "gzip", 400, "one whole"), (whole, "br", 415, "gzip")):
+            status_, _, answer = ask(daemon, "POST", "/files?path=broken", body, **{**zipped, "Content_Encoding": encoding})
+            assert status_ == status and words in answer["message"], (body[:9], answer)
+        assert ask(daemon, "GET", "/files?path=broken", **access)[0] == 404
+        assert ask(daemon, "GET", "/files?path=whole", raw=True, **access)[2] == random
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
 def test_directories_are_watched(daemon, client):
     seen = play(daemon, client, "watching")
     assert not any("deep" in event or "elsewhere" in event for event in seen["events"]), seen
     assert "no such file" in seen["missing"]["message"], seen["missing"]
+
+
+class Watch:
+    """A watch of a directory, message by message."""
+
+    def __init__(self, daemon, access, path):
+        self.connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=cells.PATIENCE)
+        headers = {name.replace("_", "-"): value for name, value in {**access, "Content_Type": "application/connect+json"}.items()}
+        self.connection.request("POST", "/filesystem.Filesystem/WatchDir", message(json.dumps({"path": path}).encode()), headers)
+        self.answer = self.connection.getresponse()
+
+    def next(self):
+        while True:
+            head = self.answer.read(5)
+            told = json.loads(self.answer.read(int.from_bytes(head[1:], "big")))
+            if "keepalive" not in told:
+                return told
+
+    def close(self):
+        self.answer.close()
+        self.connection.close()
+
+
+def test_watches_of_one_directory_share_its_list_and_each_is_told(daemon):
+    sandbox, access = create(daemon)
+    try:
+        assert ask(daemon, "POST", "/files?path=d/before", b"1", **access, Content_Type="application/octet-stream")[0] == 200
+        watches = [Watch(daemon, access, "d") for _ in range(5)]
+        assert [watch.next() for watch in watches] == [{"start": {}}] * 5
+        for number, gone in ((0, watches[:2]), (1, watches[2:3]), (2, [])):  # those that are left are told, whoever made the list before
+            for watch in gone:
+                watch.close()
+            assert ask(daemon, "POST", f"/files?path=d/{number}", b"1", **access, Content_Type="application/octet-stream")[0] == 200
+            for watch in watches[2 + (number > 0):]:
+                assert [watch.next() for _ in range(2)] == [{"filesystem": {"name": str(number), "type": f"EVENT_TYPE_{kind}"}} for kind in ("CREATE", "WRITE")]
+        for watch in watches[3:]:
+            watch.close()
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
+def test_watchers_are_asked_for_events(daemon):
+    """As E2B's library for Python does, whose clients are not told of events but ask for them."""
+    sandbox, access = create(daemon)
+
+    def call(name, **body):
+        return ask(daemon, "POST", f"/filesystem.Filesystem/{name}", body, **access)[::2]
+
+    def events(watcher):
+        status, answer = call("GetWatcherEvents", watcherId=watcher)
+        assert status == 200, answer
+        return [f"{event['type'].removeprefix('EVENT_TYPE_').lower()} {event['name']}" for event in answer["events"]]
+    try:
+        assert ask(daemon, "POST", "/execute", {"code": "import os\nos.makedirs('d/e')\nopen('d/old', 'w').close()"}, raw=True, **access)[0] == 200
+        flat, deep = (call("CreateWatcher", path="/home/user/d", recursive=recursive)[1]["watcherId"] for recursive in (False, True))
+        assert events(flat) == events(deep) == []
+        code = "open('d/new', 'w').write('1')\nopen('d/e/x', 'w').close()\nos.remove('d/old')"
+        assert ask(daemon, "POST", "/execute", {"code": code}, raw=True, **access)[0] == 200
+        assert events(flat) == ["create new", "write new", "remove old"] and events(flat) == []
+        assert sorted(events(deep)) == ["create e/x", "create new", "remove old", "write new"]
+        assert call("RemoveWatcher", watcherId=flat) == (200, {})
+        for name, watcher in (("GetWatcherEvents", flat), ("RemoveWatcher", flat), ("GetWatcherEvents", "w0"), ("RemoveWatcher", "x" * 100)):
+            assert call(name, watcherId=watcher)[0] == 404
+        for name, body, status in (("GetWatcherEvents", {}, 400), ("RemoveWatcher", {"watcherId": 1}, 400), ("CreateWatcher", {"path": "nothing"}, 404),
+                                   ("CreateWatcher", {"path": "d/new"}, 400), ("CreateWatcher", {"path": 1}, 400), ("CreateWatcher", {"path": "../x"}, 400)):
+            assert call(name, **body)[0] == status, (name, body)
+        other, theirs = create(daemon, OTHER)
+        assert ask(daemon, "POST", "/filesystem.Filesystem/GetWatcherEvents", {"watcherId": deep}, **theirs)[0] == 404  # of another sandbox
+        assert ask(daemon, "DELETE", f"/sandboxes/{other}", X_API_Key=OTHER)[0] == 204
+        made = 1
+        while (status := call("CreateWatcher", path="d")[0]) == 200:
+            made += 1
+        assert (status, made) == (400, 64)
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
 
 
 def test_long_paths_do_not_make_a_list_large(daemon):
@@ -218,7 +325,7 @@ def test_commands_run_where_the_policy_has_them(daemon, client):
     assert "".join(seen["chunks"]) == "2\n/output\n" and (seen["inside"], seen["absolute"]) == ("/output/d\n", "/tmp\n")
     assert (seen["made"], "".join(seen["bash"]), seen["bytes"]) == ("made\\n", "42\n", "\u00e9\ufffd"), seen
     assert seen["fails"] == {"name": "CommandExitError", "code": 3, "stderr": "bad\n"}
-    assert seen["late"]["name"] == "TimeoutError" and "returned" not in seen["cwd"], seen
+    assert seen["late"]["name"] == "TimeoutError" and seen["left"] and "returned" not in seen["cwd"], seen
     assert "no terminals" in seen["terminal"]["message"], seen["terminal"]
 
 
@@ -260,7 +367,7 @@ BROKEN = [
 API = [("GET", "/sandboxes"), ("GET", "/v2/sandboxes"), ("POST", "/sandboxes"), ("POST", "/v2/sandboxes"), ("GET", "/sandboxes/{}"), ("DELETE", "/sandboxes/{}"),
        *(("POST", f"/sandboxes/{{}}/{name}") for name in ("timeout", "pause", "resume", "connect")), ("POST", "/v2/sandboxes/{}/connect")]
 INSIDE = [("POST", "/execute"), ("GET", "/contexts"), ("POST", "/contexts"), ("DELETE", "/contexts/x"), ("POST", "/contexts/x/restart"), ("GET", "/health"), ("GET", "/files?path=x"),
-          ("POST", "/files?path=x"), *(("POST", f"/filesystem.Filesystem/{name}") for name in ("Stat", "ListDir", "MakeDir", "Move", "Remove")),
+          ("POST", "/files?path=x"), *(("POST", f"/filesystem.Filesystem/{name}") for name in ("Stat", "ListDir", "MakeDir", "Move", "Remove", "CreateWatcher", "GetWatcherEvents", "RemoveWatcher")),
           *(("POST", f"/process.Process/{name}") for name in ("List", "SendInput", "CloseStdin", "SendSignal"))]
 
 

@@ -1,6 +1,7 @@
 """hotcell.Session.start: commands beside the runs of a session, from Python."""
 
 import asyncio
+import concurrent.futures
 import json
 import signal
 import sys
@@ -167,6 +168,33 @@ def test_events_of_a_daemons_command_go_on_after_an_interrupt(daemon):
             server.read()
         server.write("two\n")
         assert server.read() == b"two\n"
+
+
+def test_threads_and_tasks_read_one_command_of_a_daemon_at_once(daemon):
+    program = ["sh", "-c", "read _; for i in 1 2 3 4 5 6 7 8; do echo $i; echo e$i >&2; done"]
+    wanted = [b"".join(b"%d\n" % i for i in range(1, 9)), b"".join(b"e%d\n" % i for i in range(1, 9))]
+
+    async def all_of(command, stream):
+        return b"".join([piece async for piece in pieces(command, stream)])
+
+    async def pieces(command, stream):
+        while piece := await command.read(stream):
+            yield piece
+
+    async def main():
+        async with await daemon[1].session(policy="commands") as session:
+            command = await session.start(program)
+            reading = [asyncio.ensure_future(all_of(command, stream)) for stream in ("stdout", "stderr")]
+            waiting = asyncio.ensure_future(command.wait())
+            await command.write("\n")
+            assert await asyncio.gather(*reading) == wanted and await waiting == 0
+    asyncio.run(main())
+    with daemon[0].session(policy="commands") as session, concurrent.futures.ThreadPoolExecutor() as pool:
+        command = session.start(program)
+        reading = [pool.submit(lambda stream=stream: b"".join(iter(lambda: command.read(stream), b""))) for stream in ("stdout", "stderr")]
+        waiting = pool.submit(command.wait)
+        command.write("\n")
+        assert [one.result() for one in reading] == wanted and waiting.result() == 0
 
 
 def test_a_daemons_session_in_an_event_loop_has_them_too(daemon):

@@ -1,6 +1,9 @@
 """Commands beside the runs of a session, over HTTP: start, list, events, input, signals, and what is refused."""
 
+import contextlib
 import json
+import os
+import signal
 
 import cells
 import daemons
@@ -134,6 +137,32 @@ def test_no_more_than_sixteen_and_none_outlives_its_session(daemon):
     assert (last["event"], last["status"], last["reason"]) == ("exited", "killed", "the session has ended"), last
     assert daemon.send(f"{session}/commands", {"command": ["true"]}).status == 410
     assert daemon.send(f"{commands[0]}/signal", {"signal": "INT"}).status in (409, 410)
+
+
+def holder_of(daemon, program):
+    """The process of the daemon below which this program runs, None: there is none."""
+    for pid in daemon.children():
+        below = [pid]
+        for one in below:
+            with contextlib.suppress(OSError):
+                below += daemon.children(one)
+        if program in map(daemons.name_of, below):
+            return pid
+    return None
+
+
+def test_a_command_whose_session_is_lost_has_ended(daemon):
+    session = daemon.session({"policy": "shell"})
+    command = start(daemon, session, "sh", "-c", "echo here; exec sleep 997")
+    cells.wait_until("its program", lambda: holder_of(daemon, "sleep"))
+    os.kill(holder_of(daemon, "sleep"), signal.SIGKILL)
+    events = finished(daemon, command)
+    assert events[0]["event"] == "started" and events[-1]["event"] == "exited", events
+    told = daemon.get(command).json
+    assert told["state"] == "ended" and told["exited"] == events[-1], told
+    assert (told["exited"]["status"], told["exited"]["process"]) == ("killed", {"signal": 9, "name": "SIGKILL"}), told
+    assert "the process that held the session has died" in told["exited"]["reason"], told
+    assert [one["state"] for one in daemon.get(f"{session}/commands").json["commands"]] == ["ended"]
 
 
 def test_a_flood_that_nobody_reads_does_not_make_the_front_large(daemon, session):

@@ -132,9 +132,31 @@ const scenarios = {
       await sandbox.runCode('x = 2')
       await sandbox.restartCodeContext(context.id)
       const again = await sandbox.runCode('x')
+      await sandbox.runCode("x = 'first'")
+      const one = await sandbox.createCodeContext(), two = await sandbox.createCodeContext({ cwd: '/home/user', language: 'python' })
+      const value = async (given) => { const run = await sandbox.runCode('x', given && { context: given }); return run.text ?? run.error.name }
+      const own = [await value(one)]
+      await Promise.all([sandbox.runCode("x = 'one'\nopen('kept.txt', 'a').write('+')", { context: one }), sandbox.runCode("x = 'two'", { context: two }), sandbox.runCode("x += '!'")])
+      own.push(await value(), await value(one), await value(two.id && two), (await sandbox.runCode("open('kept.txt').read()", { context: two })).text)
+      const listed = (await sandbox.listCodeContexts()).map((c) => c.id)
+      await sandbox.restartCodeContext(one)
+      own.push(await value(one), await value(two))
+      let begins
+      const begun = new Promise((resolve) => (begins = resolve))
+      const running = sandbox.runCode("print('on', flush=True)\nwhile True: pass", { context: two, onStdout: begins })
+      await begun
+      await sandbox.restartCodeContext(two)
+      const stopped = (await running).error?.name
+      own.push(await value(two), await value())
+      await sandbox.removeCodeContext(one)
+      const gone = [await failure(() => sandbox.runCode('1', { context: one })), await failure(() => sandbox.removeCodeContext(one)), await failure(() => sandbox.restartCodeContext(one))]
+      const left = (await sandbox.listCodeContexts()).map((c) => c.id)
+      let many
+      for (let i = 0; i < 9 && !many?.name; i++) many = await failure(() => sandbox.createCodeContext())
       return {
+        one, two, own, listed, stopped, gone, left, many, counted: (await sandbox.listCodeContexts()).length,
         context, others, before: before.text, after: after.error?.name, again: again.error?.name, file: file.text,
-        another: await failure(() => sandbox.createCodeContext()),
+        another: await failure(() => sandbox.createCodeContext({ language: 'r' })), elsewhere: await failure(() => sandbox.createCodeContext({ cwd: '/tmp' })),
         unknown: await failure(() => sandbox.runCode('1', { context: { id: 'unknown' } })),
         language: await failure(() => sandbox.runCode('1', { language: 'r' })),
         removed: await failure(() => sandbox.removeCodeContext(context)),
@@ -159,6 +181,10 @@ const scenarios = {
       seen.made = [await files.makeDir('new/dir'), await files.makeDir('new/dir'), await files.makeDir('/output')]
       seen.renamed = await files.rename('made.txt', 'new/named.txt')
       seen.info = [await files.getInfo('new/named.txt'), await files.getInfo('new'), await files.getInfo('.')]
+      seen.zipped = await files.write('zipped.txt', 'zip '.repeat(50000), { gzip: true })
+      seen.unzipped = (await files.read('zipped.txt')) === 'zip '.repeat(50000)
+      const home = await files.write('/home/user/h/one.txt', 'at home')
+      seen.home = [home.path, await files.read('/output/h/one.txt'), await files.read('~/h/one.txt'), named(await files.list('/home/user/h')), await files.exists('/home/user')]
       await files.remove('deep')
       await files.remove('empty')
       await files.remove('nothing')
@@ -167,7 +193,7 @@ const scenarios = {
         missing: await failure(() => files.read('nothing')), directory: await failure(() => files.read('d')),
         outside: await failure(() => files.write('/etc/x', '1')), up: await failure(() => files.read('../x')), info: await failure(() => files.getInfo('nothing')),
         list: await failure(() => files.list('nothing')), file: await failure(() => files.list('one.bin')), root: await failure(() => files.remove('.')),
-        rename: await failure(() => files.rename('nothing', 'x')), home: await failure(() => files.write('/home/user/x', '1')), gzip: await failure(() => files.write('z', '1', { gzip: true })),
+        rename: await failure(() => files.rename('nothing', 'x')), home: await failure(() => files.write('/home/other/x', '1')), root2: await failure(() => files.remove('/home/user')),
         large: await failure(() => files.write('large', 'x'.repeat(1 << 20))), metadata: await failure(() => files.write('m', '1', { metadata: { a: 'b' } })),
       }
       return seen
@@ -219,6 +245,9 @@ const scenarios = {
       seen.fails = await commands.run('echo bad >&2; exit 3').catch((error) => ({ name: error.constructor.name, code: error.exitCode, stderr: error.stderr }))
       seen.bytes = (await commands.run("printf '\\xc3\\xa9\\xff'")).stdout
       seen.late = await failure(() => commands.run('sleep 1000', { timeoutMs: 1500 }))
+      const left = await commands.run('sleep 1000', { background: true, timeoutMs: 4000 }) // its time goes on without its client
+      await left.disconnect()
+      seen.left = (await commands.list()).some((p) => p.pid === left.pid)
       seen.cwd = await failure(() => commands.run('true', { cwd: '/nothing' }))
       while ((await commands.list()).length) await new Promise((resolve) => setTimeout(resolve, 50))
       seen.terminal = await failure(() => sandbox.pty.create({ cols: 80, rows: 24, onData: () => undefined }))

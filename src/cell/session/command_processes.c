@@ -187,6 +187,19 @@ int hc_command_signal_number(const char *name)
     return 0;
 }
 
+const char *hc_command_signal_names(char out[HC_COMMAND_SIGNAL_NAMES])
+{
+    const size_t count = sizeof signals / sizeof *signals;
+    size_t at = 0;
+    for (size_t i = 0; i < count && at < HC_COMMAND_SIGNAL_NAMES; i++)
+        at += (size_t)snprintf(out + at, HC_COMMAND_SIGNAL_NAMES - at, "%s%s",
+                               i == 0          ? ""
+                               : i + 1 < count ? ", "
+                                               : " or ",
+                               signals[i].name);
+    return out;
+}
+
 int hc_session_command_signal(struct hc_session *s, const char *id, int number, struct hc_error *err)
 {
     struct hc_command *p = hc_command_find(s, id, err);

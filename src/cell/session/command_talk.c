@@ -143,9 +143,9 @@ int hc_client_command_signal(struct hc_session_client *c, const struct hc_json *
     const char *name = hc_json_text(node, "signal");
     const int number = hc_command_signal_number(name);
     if (!number) {
-        (void)hc_fail_as(err, HC_EXIT_DATA, 0,
-                         "signal: expected INT, TERM, KILL, HUP, QUIT, USR1, USR2, STOP or CONT, got '%.20s'",
-                         name);
+        char all[HC_COMMAND_SIGNAL_NAMES];
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "signal: expected %s, got '%.20s'",
+                         hc_command_signal_names(all), name);
         return 1;
     }
     if (hc_session_command_signal(c->session, c->command, number, err) < 0)

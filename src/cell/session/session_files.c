@@ -23,7 +23,8 @@
 #define MOST_READ    ((int64_t)8 << 20) /* most bytes of a file in one answer */
 #define MOST_LISTED  ((size_t)1 << 20)  /* most bytes about the entries of a directory in one answer */
 #define MOST_DEPTH   64                 /* deepest directories that are removed with what is in them */
-#define MEMORY_SHARE 2                  /* /output may hold 1/2 of limits.memory when a client writes */
+#define MOST_MS      10000 /* longest that a directory is listed, or removed with what is in it */
+#define MEMORY_SHARE 2     /* /output may hold 1/2 of limits.memory when a client writes */
 /* For openat2(2): no way out of /output by "..", a link or a mount. */
 #define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
@@ -36,6 +37,7 @@ struct request {
     bool all;             /* remove a directory with all that is in it */
     const char *to;       /* where it is moved to, as `path`; borrowed; NULL: nowhere */
     const char *after;    /* list names after this one; borrowed; NULL: from the first on */
+    int64_t until_us;     /* when a list or a removal is given up: commands may go on filling the directory */
     const char *path;     /* below /output, "." for /output itself; borrowed */
     const char *last;     /* its last part */
     int dir;              /* directory of the last part, owned; -1: not open */
@@ -72,6 +74,8 @@ static int refuse_errno(struct hc_error *err, const struct request *r, const cha
         (void)refuse(err, r, "there is no such file in the session (list_files names them)");
         err->sys = sys;
         return 1;
+    case ETIMEDOUT:
+        return refuse(err, r, "took more than 10 seconds; what was removed until then is gone: ask again");
     case ELOOP:
     case EXDEV:
         return refuse(err, r, "a part of the path is a symbolic link, and none is followed");
@@ -679,7 +683,8 @@ static int list_files(struct request *r, struct hc_buf *answer, struct hc_error 
         return rc;
     }
     for (const struct dirent *e; rc == 0 && (e = readdir(stream));)
-        rc = add_name(&n, e->d_name, r->after, err);
+        rc = hc_now_us() < r->until_us ? add_name(&n, e->d_name, r->after, err)
+                                       : refuse(err, r, "has more entries than can be listed in 10 seconds");
     keep_page(&n);
     if (rc == 0)
         print_names(r, dirfd(stream), &n, answer);
@@ -705,10 +710,10 @@ static int stat_file(struct request *r, struct hc_buf *answer, struct hc_error *
 
 /* ---- remove, make directories, move ---- */
 
-static int remove_all(int dir, const char *name, int depth);
+static int remove_all(const struct request *r, int dir, const char *name, int depth);
 
 /* Remove what is in a directory. -1: `errno`. */
-static int empty_directory(int dir, int depth)
+static int empty_directory(const struct request *r, int dir, int depth)
 {
     const int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0);
     DIR *stream = copy < 0 ? NULL : fdopendir(copy);
@@ -717,7 +722,7 @@ static int empty_directory(int dir, int depth)
         (void)close(copy);
     for (const struct dirent *e; rc == 0 && (e = readdir(stream));) {
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            rc = remove_all(dir, e->d_name, depth);
+            rc = remove_all(r, dir, e->d_name, depth);
     }
     const int sys = errno;
     if (stream)
@@ -727,8 +732,12 @@ static int empty_directory(int dir, int depth)
 }
 
 /* Remove a file, a link itself, or a directory with all that is in it. -1: `errno`. */
-static int remove_all(int dir, const char *name, int depth)
+static int remove_all(const struct request *r, int dir, const char *name, int depth)
 {
+    if (hc_now_us() >= r->until_us) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
     if (unlinkat(dir, name, 0) == 0)
         return 0;
     if (errno != EISDIR || unlinkat(dir, name, AT_REMOVEDIR) == 0)
@@ -740,7 +749,7 @@ static int remove_all(int dir, const char *name, int depth)
         return -1;
     }
     hc_autofd inner = open_confined(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (inner < 0 || empty_directory(inner, depth + 1) < 0)
+    if (inner < 0 || empty_directory(r, inner, depth + 1) < 0)
         return -1;
     return unlinkat(dir, name, AT_REMOVEDIR);
 }
@@ -753,7 +762,7 @@ static int remove_file(struct request *r, struct hc_buf *answer, struct hc_error
     if (rc != 0)
         return rc;
     if (r->all)
-        return remove_all(r->dir, r->last, 0) < 0 ? refuse_errno(err, r, "remove") : 0;
+        return remove_all(r, r->dir, r->last, 0) < 0 ? refuse_errno(err, r, "remove") : 0;
     if (unlinkat(r->dir, r->last, 0) == 0)
         return 0;
     if (errno == EISDIR && unlinkat(r->dir, r->last, AT_REMOVEDIR) == 0)
@@ -807,7 +816,7 @@ static const struct {
 int hc_session_serve_files(struct hc_session *s, const cJSON *node, struct hc_buf *answer,
                            struct hc_error *err)
 {
-    struct request r = {.s = s, .dir = -1};
+    struct request r = {.s = s, .dir = -1, .until_us = hc_now_us() + MOST_MS * 1000LL};
     hc_incoming_drop_old(&s->incoming);
     int rc = take_request(&r, node, err) < 0 ? (err->exit == HC_EXIT_DATA ? 1 : -1) : 0;
     if (rc == 0 && s->policy.output_mode != HC_OUTPUT_CAPPED)

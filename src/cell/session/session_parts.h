@@ -21,11 +21,12 @@ struct hc_process {
 };
 
 #define HC_COPY_MS        10000 /* longest time to make a copy, or for a copy to take over */
-#define HC_SESSION_COPIES 8     /* most checkpoints of a session */
+#define HC_SESSION_COPIES 8     /* most checkpoints of a session, and contexts at rest, together */
 
 /* A stopped copy of the interpreter, and the run that left its state. */
 struct hc_saved_copy {
-    char name[72];             /* name of a checkpoint; empty for other copies */
+    char name[72];             /* name of a checkpoint or of a context; empty for other copies */
+    bool is_context;           /* it is the interpreter of a context at rest, and no copy */
     struct hc_process process; /* the copy; owned */
     int run_number;            /* number of the run that left its state; 0: the start */
 };
@@ -45,7 +46,9 @@ struct hc_session {
     struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */
     /* The copy from before the last run, kept until the next run has its own copy. */
     struct hc_saved_copy before;
-    struct hc_saved_copy checkpoints[HC_SESSION_COPIES]; /* checkpoints; an entry without a process is free */
+    /* Checkpoints, and contexts at rest; an entry without a process is free. */
+    struct hc_saved_copy checkpoints[HC_SESSION_COPIES];
+    char context[72]; /* name of the context whose interpreter is `active`; empty: the session's first */
     /* [0] is the state that the branches began from; the last branch is `active`, and not in the list. */
     struct hc_saved_copy branches[HC_SESSION_BRANCHES + 1];
     size_t branch_count; /* used entries of `branches`, and so the number of open branches; 0: none is open */

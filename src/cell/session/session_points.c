@@ -1,4 +1,5 @@
-/* Copies that a client asks for: checkpoints, and branches of which one is kept. */
+/* Copies that a client asks for: checkpoints, branches of which one is kept, and contexts, which are
+ * interpreters side by side, one of which is active. */
 #include "cell/session/session_parts.h"
 
 #include "job/job.h"
@@ -8,12 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct hc_saved_copy *find_saved(struct hc_session *s, const char *name, bool context)
+{
+    for (size_t i = 0; i < HC_SESSION_COPIES; i++) {
+        struct hc_saved_copy *saved = &s->checkpoints[i];
+        if (saved->process.pid && saved->is_context == context && strcmp(saved->name, name) == 0)
+            return saved;
+    }
+    return NULL;
+}
+
 static struct hc_saved_copy *find_checkpoint(struct hc_session *s, const char *name)
 {
-    for (size_t i = 0; i < HC_SESSION_COPIES; i++)
-        if (s->checkpoints[i].process.pid && strcmp(s->checkpoints[i].name, name) == 0)
-            return &s->checkpoints[i];
-    return NULL;
+    return find_saved(s, name, false);
 }
 
 static struct hc_saved_copy *find_free_checkpoint(struct hc_session *s)
@@ -137,13 +145,15 @@ int hc_session_checkpoint(struct hc_session *s, const char *name, struct hc_erro
     if (!point)
         point = find_free_checkpoint(s);
     if (!point)
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "there are %d checkpoints already; give one of their names",
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "there are %d checkpoints and contexts already; give the name of a checkpoint",
                           HC_SESSION_COPIES);
     struct hc_process made;
     if (copy_state(s, &made, err) < 0)
         return -1;
     hc_process_kill(&point->process);
     (void)snprintf(point->name, sizeof point->name, "%s", name);
+    point->is_context = false;
     point->process = made;
     point->run_number = s->run_number;
     return 0;
@@ -215,4 +225,121 @@ size_t hc_session_branches(const struct hc_session *s)
 int hc_session_state_of(const struct hc_session *s)
 {
     return s->run_number;
+}
+
+/* ---- contexts ---- */
+
+/* Put the active interpreter away, with the name of its context, into `rest`, and make `next` the active one.
+ * Its state is not copied: both are stopped, and go on where they were. */
+static int swap_active(struct hc_session *s, struct hc_saved_copy next, const char *name,
+                       struct hc_saved_copy *rest, struct hc_error *err)
+{
+    struct hc_saved_copy old = {.process = s->active, .run_number = s->run_number, .is_context = true};
+    (void)snprintf(old.name, sizeof old.name, "%s", s->context);
+    hc_process_retire(s, &s->before.process);
+    s->active = (struct hc_process){.pidfd = -1};
+    s->copy = next.process;
+    const bool took = hc_session_take_over(s);
+    if (s->loop.dead) {
+        *rest = old;
+        return fail_lost(s, err);
+    }
+    if (!took) {
+        hc_process_kill(&s->active);
+        s->active = old.process;
+        hc_session_activate(s);
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "the interpreter of '%.72s' has ended, and its state is gone",
+                          name);
+    }
+    hc_process_set_oom_score(&old.process, false);
+    old.process.serving = true;
+    *rest = old;
+    (void)snprintf(s->context, sizeof s->context, "%s", name);
+    s->run_number = next.run_number;
+    return 0;
+}
+
+/* Take an entry out of the list. */
+static struct hc_saved_copy take_saved(struct hc_saved_copy *saved)
+{
+    const struct hc_saved_copy taken = *saved;
+    *saved = (struct hc_saved_copy){.process = {.pidfd = -1}};
+    return taken;
+}
+
+static int refuse_swap(const struct hc_session *s, struct hc_error *err)
+{
+    if (refuse_open_branches(s, err) < 0)
+        return -1;
+    return hc_process_ended(&s->active)
+               ? hc_fail_as(err, HC_EXIT_DATA, 0,
+                            "the interpreter of the context '%.72s' has ended, as its "
+                            "next run tells; until then no other context runs",
+                            s->context)
+               : 0;
+}
+
+int hc_session_enter_context(struct hc_session *s, const char *name, struct hc_error *err)
+{
+    if (strcmp(name, s->context) == 0)
+        return 0;
+    struct hc_saved_copy *at = find_saved(s, name, true);
+    if (!at) {
+        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "there is no context '%.72s'", name);
+        err->sys = ENOENT;
+        return -1;
+    }
+    return refuse_swap(s, err) < 0 ? -1 : swap_active(s, take_saved(at), name, at, err);
+}
+
+/* The checkpoint of which a context was to be made has become active, and could not be copied: go back. */
+static int undo_context(struct hc_session *s, struct hc_saved_copy *point, struct hc_saved_copy *rest)
+{
+    struct hc_error ignored;
+    struct hc_saved_copy left;
+    const struct hc_saved_copy before = take_saved(rest);
+    if (s->over || swap_active(s, before, before.name, &left, &ignored) < 0) {
+        *rest = before;
+        return -1;
+    }
+    left.is_context = false;
+    memcpy(left.name, point->name, sizeof left.name);
+    *point = left;
+    return -1;
+}
+
+int hc_session_new_context(struct hc_session *s, const char *name, const char *from, struct hc_error *err)
+{
+    if (hc_job_check_id(name, err) < 0 || refuse_swap(s, err) < 0)
+        return -1;
+    if (strcmp(name, s->context) == 0 || find_saved(s, name, true))
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there is a context '%.72s' already", name);
+    struct hc_saved_copy *point = find_checkpoint(s, from), *rest = find_free_checkpoint(s);
+    if (!point)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no checkpoint '%.72s'", from);
+    if (!rest)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "there are %d checkpoints and contexts already",
+                          HC_SESSION_COPIES);
+    struct hc_saved_copy next = *point;
+    point->process = (struct hc_process){.pidfd = -1};
+    if (swap_active(s, next, name, rest, err) < 0)
+        return -1;
+    return copy_state(s, &point->process, err) < 0 ? undo_context(s, point, rest) : 0;
+}
+
+int hc_session_end_context(struct hc_session *s, const char *name, struct hc_error *err)
+{
+    if (!*name)
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "the first context ends with the session");
+    if (strcmp(name, s->context) == 0 && hc_session_enter_context(s, "", err) < 0)
+        return -1;
+    struct hc_saved_copy *at = find_saved(s, name, true);
+    if (at) {
+        hc_process_kill(&at->process);
+        *at = (struct hc_saved_copy){.process = {.pidfd = -1}};
+        return 0;
+    }
+    (void)hc_fail_as(err, HC_EXIT_DATA, 0, "there is no context '%.72s'", name);
+    err->sys = ENOENT;
+    return -1;
 }

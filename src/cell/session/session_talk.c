@@ -343,6 +343,49 @@ static int serve_rollback(struct hc_session_client *c, const struct hc_json *j, 
     return rc;
 }
 
+/* What a request is to do in or with a context: its only member besides "name". NULL: something else. */
+static const cJSON *deed_of(const cJSON *node)
+{
+    const cJSON *member, *deed = NULL;
+    cJSON_ArrayForEach(member, node)
+    {
+        if (strcmp(member->string, "name") == 0)
+            continue;
+        if (deed)
+            return NULL;
+        deed = member;
+    }
+    return deed;
+}
+
+/* {"name", and one of "run": {...}, "from": CHECKPOINT, "rollback": CHECKPOINT, "end": true}. */
+static int serve_context(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
+                         struct hc_error *err)
+{
+    const cJSON *name = hc_json_member(node, "name"), *deed = cJSON_IsObject(node) ? deed_of(node) : NULL;
+    const char *what = deed ? deed->string : "", *point = cJSON_GetStringValue(deed);
+    int rc;
+    if (strcmp(what, "run") == 0 && cJSON_IsString(name)) {
+        rc = request_result(c, hc_session_enter_context(c->session, name->valuestring, err));
+        return rc == 0 ? serve_run(c, j, deed, err) : rc;
+    }
+    if (cJSON_IsString(name) && point && strcmp(what, "from") == 0)
+        rc = hc_session_new_context(c->session, name->valuestring, point, err);
+    else if (cJSON_IsString(name) && point && strcmp(what, "rollback") == 0)
+        rc = hc_session_enter_context(c->session, name->valuestring, err) < 0
+                 ? -1
+                 : hc_session_rollback(c->session, point, err);
+    else if (cJSON_IsString(name) && cJSON_IsTrue(deed) && strcmp(what, "end") == 0)
+        rc = hc_session_end_context(c->session, name->valuestring, err);
+    else
+        rc = hc_fail_as(err, HC_EXIT_DATA, 0,
+                        "context: expected a name, and one of run, from, rollback and end: true");
+    rc = request_result(c, rc);
+    if (rc == 0)
+        answer_done(c, "context");
+    return rc;
+}
+
 /* Do each of the given runs in a branch of its own, all from the same state. */
 static int serve_branch(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
                         struct hc_error *err)
@@ -468,6 +511,7 @@ static const struct {
     {"checkpoint", serve_checkpoint, false},
     {"rollback", serve_rollback, false},
     {"branch", serve_branch, false},
+    {"context", serve_context, false},
     {"keep", serve_keep, true},
     {"interrupt", serve_interrupt, true},
     {"stream", serve_stream, true},

@@ -83,10 +83,10 @@ static const struct hc_option config_rows[] = {
     {.path = "http.body", .kind = HC_OPT_SIZE, FIELD(http_body), .min = KIB, .max = 16 * GIB, .def = 64 * MIB,
      .help = "Size of the body of one request."},
     {.path = "http.bodies", .kind = HC_OPT_SIZE, FIELD(http_bodies), .min = KIB, .max = TIB, .def = 512 * MIB,
-     .help = "Total size of the bodies that the daemon holds at the same time, at least http.body. Three kinds of bodies count: the body of a "
+     .help = "Total size of the bodies that the daemon holds at the same time, at least http.body. Four kinds of bodies count: the body of a "
              "job, from its first byte until the job has ended; a body for a session or with the answer of a tool, until a process has "
-             "taken it; and an answer of a megabyte or more, until the client has taken it. A tenant gets half of the size that the other "
-             "tenants leave, and one body and one answer in any case."},
+             "taken it; an answer of a megabyte or more, until the client has taken it; and a list of files that E2B's clients ask "
+             "for or watch. A tenant gets half of the size that the other tenants leave, and one body and one answer in any case."},
     {.path = "http.headers", .at_start = true, .kind = HC_OPT_SIZE, FIELD(http_headers), .min = KIB, .max = MIB, .def = 16 * KIB,
      .help = "Size of a request's first line and headers together."},
     {.path = "http.connections", .at_start = true, .kind = HC_OPT_COUNT, FIELD(http_connections), .min = 1, .max = 100000, .def = 256,

@@ -52,7 +52,7 @@ int hc_post_command(struct hc_exchange *x, struct hc_tenant *t)
     else if (!cJSON_IsArray(argv))
         hc_problem_set(&why, HC_PROBLEM_SPEC, "command: expected a list of strings");
     else
-        x->task = hc_front_command_start(s, spec, len, argv, &why);
+        x->task = hc_front_command_start(s, spec, len, argv, 0, &why);
     hc_json_finish(&j);
     return x->task ? reply_asked(x, 201) : hc_reply_problem(x, &why, NULL);
 }
@@ -154,10 +154,11 @@ static int post(struct hc_exchange *x, struct hc_tenant *t, const char *name, bo
     cJSON_ArrayForEach(item, j.root) good = good && is_good(item, signal);
     cJSON *members = good ? cJSON_Duplicate(j.root, true) : NULL;
     hc_json_finish(&j);
+    char names[HC_COMMAND_SIGNAL_NAMES];
+    if (!good && signal)
+        return hc_reply_fail(x, HC_PROBLEM_SPEC, "signal: expected %s", hc_command_signal_names(names));
     if (!good)
-        return hc_reply_fail(x, HC_PROBLEM_SPEC, "%s",
-                             signal ? "signal: expected INT, TERM, KILL, HUP, QUIT, USR1, USR2, STOP or CONT"
-                                    : "expected text, or data in base64, and end, true or false");
+        return hc_reply_fail(x, HC_PROBLEM_SPEC, "expected text, or data in base64, and end, true or false");
     return ask(x, s, c, name, members);
 }
 

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/param.h>
+#include <zlib.h>
 
 #define BLOCK   65536             /* most bytes that libmicrohttpd asks for at once */
 #define PART    ((size_t)4 << 20) /* most bytes of a file in one request to the session */
+#define GZIP    (15 + 16)         /* of inflateInit2: the largest window, in a gzip file */
 #define VARIANT sodium_base64_VARIANT_ORIGINAL
 
 /* ---- download ---- */
@@ -156,11 +158,22 @@ struct upload {
     size_t offset;           /* bytes of the file that the session has */
     struct hc_buf entries;   /* the files that were written, as JSON; owned */
     bool open;               /* `part` is a file that is not written to its end */
+    bool inflates;           /* the body is compressed */
+    z_stream gzip;           /* inflates: how far it has been decompressed; owned */
+    unsigned char *inflated; /* inflates: room for the piece, PART bytes; owned */
+    struct {
+        const unsigned char *data; /* borrowed */
+        size_t len;                /* bytes of `data` */
+        bool last, taken;          /* it ends the file; it is there, and the session does not have it */
+    } piece;                       /* the bytes of the file that come next */
 };
 
 static void end_upload(struct hc_exchange *x)
 {
     struct upload *u = x->own;
+    if (u->inflated)
+        (void)inflateEnd(&u->gzip);
+    free(u->inflated);
     hc_buf_finish(&u->path);
     hc_buf_finish(&u->entries);
     free(u);
@@ -175,6 +188,37 @@ static int begin_upload(struct hc_exchange *x)
     x->end_own = end_upload;
     x->body_needed = true;
     (void)hc_e2b_boundary(hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_TYPE), u->boundary);
+    u->inflates = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_ENCODING) != NULL;
+    if (!u->inflates)
+        return 0;
+    u->gzip.next_in = (unsigned char *)x->body.data;
+    u->gzip.avail_in = (unsigned)x->body.len;
+    u->inflated = inflateInit2(&u->gzip, GZIP) == Z_OK ? malloc(PART) : NULL;
+    return u->inflated ? 0 : -1;
+}
+
+/* Decompress the next piece: never more than this at once, however much the body may become. -1: the body is
+ * no whole gzip file. */
+static int inflate_piece(struct upload *u)
+{
+    u->gzip.next_out = u->inflated;
+    u->gzip.avail_out = (unsigned)PART;
+    const int rc = inflate(&u->gzip, Z_SYNC_FLUSH);
+    u->piece.data = u->inflated;
+    u->piece.len = PART - u->gzip.avail_out;
+    u->piece.last = rc == Z_STREAM_END && u->gzip.avail_in == 0;
+    return u->piece.last || (rc == Z_OK && u->gzip.avail_out == 0) ? 0 : -1;
+}
+
+/* Take the next bytes of the file. -1: it is malformed. */
+static int take_piece(struct upload *u)
+{
+    if (u->inflates)
+        return inflate_piece(u);
+    const size_t left = u->part.len - u->offset;
+    u->piece.data = (const unsigned char *)u->part.data + u->offset;
+    u->piece.len = MIN(left, PART);
+    u->piece.last = left <= PART;
     return 0;
 }
 
@@ -202,20 +246,21 @@ static int next_file(struct hc_exchange *x, struct upload *u)
 /* Append the request for the next part of the file. */
 static void put_write(struct upload *u, struct hc_buf *line)
 {
-    const size_t left = u->part.len - u->offset, len = MIN(left, PART);
-    const size_t room = sodium_base64_ENCODED_LEN(len, VARIANT);
+    const size_t room = sodium_base64_ENCODED_LEN(u->piece.len, VARIANT);
     char *text = malloc(room);
     hc_autobuf more = {0};
     line->failed |= !text;
     if (!text)
         return;
-    (void)sodium_bin2base64(text, room, (const unsigned char *)u->part.data + u->offset, len, VARIANT);
+    (void)sodium_bin2base64(text, room, u->piece.data, u->piece.len, VARIANT);
     (void)hc_buf_str(&more, ", \"data\": \"");
     (void)hc_buf_str(&more, text);
     (void)hc_buf_str(&more, "\"");
-    if (u->part.len > PART)
-        (void)hc_buf_fmt(&more, ", \"offset\": %zu, \"total\": %zu, \"more\": %s", u->offset, u->part.len,
-                         left > len ? "true" : "false");
+    if (u->offset || !u->piece.last)
+        (void)hc_buf_fmt(&more, ", \"offset\": %zu, \"more\": %s", u->offset,
+                         u->piece.last ? "false" : "true");
+    if (u->part.len > PART && !u->inflates)
+        (void)hc_buf_fmt(&more, ", \"total\": %zu", u->part.len);
     free(text);
     line->failed |= more.failed;
     hc_e2b_put_ask("write_file", u->path.data ? u->path.data : "", NULL, more.data, line);
@@ -224,8 +269,9 @@ static void put_write(struct upload *u, struct hc_buf *line)
 /* Take the session's answer to a part. */
 static void take_written(struct hc_exchange *x, struct upload *u)
 {
-    u->offset += MIN(u->part.len - u->offset, PART);
-    u->open = u->offset < u->part.len;
+    u->offset += u->piece.len;
+    u->open = !u->piece.last;
+    u->piece.taken = false;
     if (!u->open) {
         cJSON *answer = cJSON_ParseWithLength(x->task->manifest, x->task->manifest_len);
         hc_autobuf entry = {0};
@@ -244,14 +290,49 @@ static int reply_written(struct hc_exchange *x, const struct upload *u)
     return hc_reply_json(x, 200, &out);
 }
 
+/* Take the next bytes to write. 1: there are some; 0: all files are written; -1: the answer is in `rc`. */
+static int next_bytes(struct hc_exchange *x, struct upload *u, int *rc)
+{
+    const int more = u->open ? 1 : next_file(x, u);
+    if (u->piece.taken)
+        return 1;
+    const int64_t most = x->dispatch->config.http_body;
+    if (more == 0)
+        return 0;
+    if (more < 0)
+        *rc = hc_reply_fail(x, HC_PROBLEM_REQUEST,
+                            "expected files as multipart/form-data, each with a filename, or the content "
+                            "of one as application/octet-stream and its path");
+    else if (take_piece(u) < 0)
+        *rc = hc_reply_fail(x, HC_PROBLEM_REQUEST, "expected one whole gzip file (Content-Encoding)");
+    else if ((int64_t)(u->offset + u->piece.len) > most)
+        *rc = hc_reply_fail(x, HC_PROBLEM_TOO_LARGE,
+                            "the file has more than %lld bytes when it is decompressed (http.body, "
+                            "hotcelld.conf(5))",
+                            (long long)most);
+    else
+        u->piece.taken = true;
+    return u->piece.taken ? 1 : -1;
+}
+
+/* Is the body compressed in a way that is not taken? */
+static bool is_encoded_otherwise(const struct hc_exchange *x)
+{
+    const char *encoding = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_ENCODING);
+    const char *type = hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_TYPE);
+    char boundary[80];
+    return encoding && (strcasecmp(encoding, "gzip") != 0 || hc_e2b_boundary(type, boundary));
+}
+
 int hc_e2b_post_files(struct hc_exchange *x, struct hc_tenant *t)
 {
     int rc;
     struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
     if (!s)
         return rc;
-    if (hc_exchange_header(x, MHD_HTTP_HEADER_CONTENT_ENCODING))
-        return hc_reply_fail(x, HC_PROBLEM_MEDIA_TYPE, "expected content that is not compressed");
+    if (is_encoded_otherwise(x))
+        return hc_reply_fail(x, HC_PROBLEM_MEDIA_TYPE,
+                             "expected content that is not compressed, or one file with gzip");
     if (!x->own && begin_upload(x) < 0)
         return MHD_NO;
     for (struct upload *u = x->own;;) {
@@ -261,14 +342,9 @@ int hc_e2b_post_files(struct hc_exchange *x, struct hc_tenant *t)
             return hc_e2b_reply_refusal(x, &x->task->problem);
         if (x->task)
             take_written(x, u);
-        const int more = u->open ? 1 : next_file(x, u);
-        if (more < 0)
-            return hc_reply_fail(
-                x, HC_PROBLEM_REQUEST,
-                "expected files as multipart/form-data, each with a filename, or the content "
-                "of one as application/octet-stream and its path");
-        if (more == 0)
-            return reply_written(x, u);
+        const int more = next_bytes(x, u, &rc);
+        if (more <= 0)
+            return more < 0 ? rc : reply_written(x, u);
         hc_autobuf line = {0};
         put_write(u, &line);
         if (!hc_e2b_ask(x, s, "write_file", &line, false, &rc))

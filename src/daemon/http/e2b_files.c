@@ -11,6 +11,7 @@
 
 #define MOST_LISTED 50000             /* most files in the answer to one call */
 #define MOST_BYTES  ((size_t)8 << 20) /* most bytes of their names and directories */
+#define FILE_BYTES  700               /* memory of one file in a list, beside them */
 
 int hc_e2b_reply_refusal(struct hc_exchange *x, const struct hc_problem *p)
 {
@@ -117,8 +118,39 @@ int hc_e2b_listing_begin(struct hc_e2b_listing *l, const char *base, int depth, 
     return l->base && l->found && first && cJSON_AddItemToArray(l->queue, first) ? 0 : -1;
 }
 
+void hc_e2b_let_go(struct hc_e2b_held *held)
+{
+    if (held->bytes)
+        hc_request_memory_let_go(&held->dispatch->request_memory, held->tenant, held->bytes);
+    held->bytes = 0;
+}
+
+/* Count the memory of what was collected since the last call. -1: the tenant has no room for it (`why`). */
+static int hold(const struct hc_exchange *x, struct hc_e2b_listing *l, struct hc_problem *why)
+{
+    struct hc_dispatch *d = x->dispatch;
+    struct hc_tenant *t = x->connection->tenant;
+    const struct hc_bounds bounds = {.all = d->config.http_bodies, .one = d->config.http_body};
+    const int64_t more = (int64_t)l->count * FILE_BYTES + (int64_t)l->bytes - l->held.bytes;
+    if (!t)
+        return 0;
+    if (!hc_request_memory_fit(&d->request_memory, &bounds, t->request_bytes, more)) {
+        hc_problem_set(why, HC_PROBLEM_QUOTA,
+                       "too many files are being listed at the same time (http.bodies)");
+        why->quota = "bodies";
+        why->retry_after = 1;
+        return -1;
+    }
+    l->held.dispatch = d;
+    l->held.tenant = t;
+    l->held.bytes += more;
+    hc_request_memory_hold(&d->request_memory, t, more);
+    return 0;
+}
+
 void hc_e2b_listing_end(struct hc_e2b_listing *l)
 {
+    hc_e2b_let_go(&l->held);
     free(l->base);
     free(l->after);
     cJSON_Delete(l->queue);
@@ -192,7 +224,7 @@ static int take_answer(struct hc_exchange *x, struct hc_e2b_listing *l, struct h
                        l->most);
         rc = -1;
     }
-    return rc;
+    return rc < 0 ? rc : hold(x, l, why);
 }
 
 static void put_list_ask(const struct hc_e2b_listing *l, struct hc_buf *line)

@@ -41,10 +41,10 @@ struct stream {
     struct hc_e2b_start start; /* what the call asks for */
     char command[24];          /* ID of the command */
     struct hc_buf out;         /* messages that were not sent yet; owned */
-    size_t sent, next;       /* bytes of `out` that were sent; offset of the next event in the task's lines */
-    int64_t since, deadline; /* time of the last message; when the command is killed, 0: never (both
-                                CLOCK_MONOTONIC, ms) */
-    bool over;               /* the last message is in `out` */
+    size_t sent, next; /* bytes of `out` that were sent; offset of the next event in the task's lines */
+    int64_t since;     /* time of the last message (CLOCK_MONOTONIC, ms) */
+    bool bounded;      /* the call has begun the command, and said how long this may take */
+    bool over;         /* the last message is in `out` */
 };
 
 static void end_stream(struct hc_exchange *x)
@@ -71,14 +71,22 @@ static void end_of_stream(struct stream *p, const char *error)
     p->over = true;
 }
 
-/* The client has said how long the command may take. */
-static void kill_late(struct hc_exchange *x, struct stream *p)
+/* Milliseconds that the call gives the command that it starts; 0: it says nothing. As in E2B's own sandboxes,
+ * they are the command's, whether its client waits for it or not. */
+static int64_t given_time(const struct hc_exchange *x)
 {
-    cJSON *members = cJSON_CreateObject();
-    (void)cJSON_AddStringToObject(members, "signal", "KILL");
-    tell(hc_front_session_find_any(x->http->sessions, x->sandbox), p->command, "command_signal", members);
-    end_of_stream(p, "{\"error\": {\"code\": \"deadline_exceeded\", \"message\": \"the time that the request "
-                     "gives is over (Connect-Timeout-Ms)\"}}");
+    const char *timeout = hc_exchange_header(x, "Connect-Timeout-Ms");
+    const long long ms = timeout ? strtoll(timeout, NULL, 10) : 0;
+    return ms > 0 ? MIN(ms, 1LL << 40) : 0;
+}
+
+/* Is the time over that the call has given the command? */
+static bool is_late(const struct hc_exchange *x, const struct stream *p)
+{
+    const struct hc_front_session *s =
+        p->bounded ? hc_front_session_find_any(x->http->sessions, x->sandbox) : NULL;
+    const struct hc_front_command *c = s ? hc_front_command_find(s, p->command) : NULL;
+    return c && c->late;
 }
 
 /* Translate the next event, if there is one. */
@@ -99,14 +107,16 @@ static bool advance(struct hc_exchange *x, struct stream *p)
     const int64_t now = hc_mono_ms();
     hc_buf_clear(&p->out);
     p->sent = 0;
-    while (!p->out.len && translate_next(p, &x->task->events.lines))
+    const bool late = is_late(x, p);
+    while (!late && !p->out.len && translate_next(p, &x->task->events.lines))
         ;
     if (p->out.len)
         return true;
-    if (hc_task_ended(x->task))
+    if (late)
+        end_of_stream(p, "{\"error\": {\"code\": \"deadline_exceeded\", \"message\": \"the time that the "
+                         "request gives is over (Connect-Timeout-Ms)\"}}");
+    else if (hc_task_ended(x->task))
         end_of_stream(p, "{\"error\": {\"code\": \"unavailable\", \"message\": \"The sandbox has ended\"}}");
-    else if (p->deadline && now >= p->deadline)
-        kill_late(x, p);
     else if (now - p->since >= HC_E2B_KEEPALIVE_MS)
         hc_e2b_put_alive(&p->out);
     else
@@ -136,8 +146,6 @@ static ssize_t read_messages(void *cls, uint64_t at, char *out, size_t max)
 static int reply_stream(struct hc_exchange *x, const struct hc_front_command *c, size_t next)
 {
     struct stream *p = x->own;
-    const char *timeout = hc_exchange_header(x, "Connect-Timeout-Ms");
-    const long long ms = timeout ? strtoll(timeout, NULL, 10) : 0;
     hc_e2b_drop_task(x);
     x->task = c->task;
     hc_task_ref(x->task);
@@ -146,7 +154,7 @@ static int reply_stream(struct hc_exchange *x, const struct hc_front_command *c,
     memcpy(p->command, c->id, sizeof p->command);
     p->next = next;
     p->since = hc_mono_ms();
-    p->deadline = x->route->ask && ms > 0 ? p->since + MIN(ms, 1LL << 40) : 0; /* only of a start */
+    p->bounded = x->route->ask && given_time(x);
     hc_e2b_put_started(c->pid, &p->out);
     return hc_e2b_reply_stream(x, "application/connect+json", read_messages);
 }
@@ -181,7 +189,8 @@ static int begin(struct hc_exchange *x, struct hc_front_session *s, int *rc)
         *rc = hc_e2b_reply_untranslated(x, &err);
         return -1;
     }
-    x->task = hc_front_command_start(s, p->start.spec.data, p->start.spec.len, p->start.argv, &why);
+    x->task =
+        hc_front_command_start(s, p->start.spec.data, p->start.spec.len, p->start.argv, given_time(x), &why);
     if (!x->task)
         *rc = hc_reply_problem(x, &why, NULL);
     return x->task ? 0 : -1;

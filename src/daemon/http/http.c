@@ -159,6 +159,7 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 void hc_http_sweep(struct hc_http *h, int64_t now)
 {
     int64_t most = h->dispatch->config.http_idle_ms * WHOLE_REQUEST;
+    hc_e2b_watchers_sweep(h, false);
     for (struct hc_connection *c = h->connections; c; c = c->next) {
         if (c->receiving && now - c->since > most)
             (void)shutdown(c->hangup.fd, SHUT_RDWR);
@@ -709,6 +710,7 @@ void hc_http_stop(struct hc_http *h)
         hc_reactor_remove(h->dispatch->epoll, &h->servers[i].watch);
         MHD_stop_daemon(h->servers[i].daemon);
     }
+    hc_e2b_watchers_sweep(h, true);
     h->server_count = 0;
 }
 

@@ -13,6 +13,8 @@ struct MHD_Connection;
 struct MHD_Response;
 struct hc_route;
 struct hc_notebook;
+struct hc_e2b_view;
+struct hc_e2b_watcher;
 
 /* The origin of a connection, known before the client has named its tenant: a user of this host, or an
  * address. */
@@ -102,10 +104,14 @@ struct hc_http {
     struct hc_server servers[HC_MAX_LISTENERS]; /* one for each listening socket */
     size_t server_count;                        /* used entries of `servers` */
     struct hc_connection *connections;          /* list of all open connections; each is freed at its end */
-    bool due;                      /* a connection was resumed, or has ended: libmicrohttpd has work to do */
-    bool quiet;                    /* no new connections are accepted */
-    size_t most_head;              /* most bytes of a request's head */
-    unsigned char sandbox_key[32]; /* from which the tokens of E2B's sandboxes are made */
+    bool due;                  /* a connection was resumed, or has ended: libmicrohttpd has work to do */
+    bool quiet;                /* no new connections are accepted */
+    size_t most_head;          /* most bytes of a request's head */
+    struct hc_e2b_view *views; /* directories of E2B's sandboxes that are watched; each freed with its
+                                  last watch */
+    struct hc_e2b_watcher *watchers; /* watchers of E2B's sandboxes, which clients ask for events; owned */
+    int64_t watcher_numbers;         /* number of watchers so far, which names them */
+    unsigned char sandbox_key[32];   /* from which the tokens of E2B's sandboxes are made */
     /* Number of log lines in this minute about refused or malformed requests; start of the minute
      * (CLOCK_MONOTONIC, ms). */
     int64_t lines, lines_since;
@@ -199,6 +205,9 @@ struct hc_route_table {
 
 /* The routes of E2B's dialect (e2b_routes.c). */
 extern const struct hc_route_table hc_e2b_routes;
+
+/* Forget the watchers whose sandboxes have ended, or all (e2b_watcher.c). */
+void hc_e2b_watchers_sweep(struct hc_http *h, bool all);
 
 /* Find the route of a request, and fill in x->id and x->rest. NULL (`why`): there is none. */
 const struct hc_route *hc_route_find(struct hc_exchange *x, const char *method, const char *path,

@@ -116,7 +116,7 @@ static bool takes(const struct hc_front_session *s, size_t len, struct hc_proble
 }
 
 struct hc_task *hc_front_command_start(struct hc_front_session *s, const char *spec, size_t len,
-                                       const cJSON *argv, struct hc_problem *why)
+                                       const cJSON *argv, int64_t most_ms, struct hc_problem *why)
 {
     struct hc_refusal refusal = {.retry_ms = -1};
     hc_autobuf line = {0};
@@ -134,6 +134,7 @@ struct hc_task *hc_front_command_start(struct hc_front_session *s, const char *s
     (void)hc_buf_fmt(&line, ", \"id\": \"%s\"}", c ? c->id : "");
     struct hc_task *task = c && !line.failed ? hc_front_session_task(s, &c->start) : NULL;
     if (task) {
+        c->deadline = most_ms ? hc_mono_ms() + most_ms : 0;
         hc_front_session_send(s, line.data, line.len);
         return task;
     }
@@ -237,12 +238,18 @@ static void take_failure(struct hc_front_session *s, struct hc_front_command *c,
     hc_front_command_forget(s, c);
 }
 
+/* The stream that an event is about; -1: none. */
+static int stream_of(const char *event)
+{
+    return strcmp(event, "stdout") == 0 ? 0 : strcmp(event, "stderr") == 0 ? 1 : -1;
+}
+
 /* Output beyond HC_FRONT_COMMAND_EVENTS is left out: a client that does not read does not make the front
  * large. */
 static void tell(struct hc_front_command *c, const char *event, const char *line, size_t len)
 {
     struct hc_events *e = &c->task->events;
-    const int stream = strcmp(event, "stdout") == 0 ? 0 : strcmp(event, "stderr") == 0 ? 1 : -1;
+    const int stream = stream_of(event);
     if (stream >= 0 && c->cut[stream])
         return;
     if (stream >= 0 && e->lines.len + len > HC_FRONT_COMMAND_EVENTS) {
@@ -277,12 +284,21 @@ static void take_exit(struct hc_front_session *s, struct hc_front_command *c, co
     forget_old(s);
 }
 
+static void count_output(struct hc_front_command *c, const char *event, const cJSON *json)
+{
+    const int stream = stream_of(event);
+    if (stream >= 0) /* base64 has four characters for three bytes */
+        c->printed[stream] +=
+            (int64_t)(strlen(hc_json_text(json, "text")) + strlen(hc_json_text(json, "data")) / 4 * 3);
+}
+
 void hc_front_commands_take(struct hc_front_session *s, const cJSON *json, const char *line, size_t len)
 {
     const char *event = hc_json_text(json, "event");
     struct hc_front_command *c = hc_front_command_find(s, hc_json_text(json, "command"));
     if (!c || c->exited)
         return;
+    count_output(c, event, json);
     if (strcmp(event, "error") == 0) {
         take_failure(s, c, json);
     } else if (strcmp(event, "done") == 0) {
@@ -300,17 +316,59 @@ void hc_front_commands_take(struct hc_front_session *s, const cJSON *json, const
     }
 }
 
-void hc_front_commands_end(struct hc_front_session *s)
+/* The last event of a command whose session's process has gone without telling it: its cell has gone with the
+ * process, and all processes in it were killed. */
+static void lose(struct hc_front_command *c, const struct hc_problem *why)
+{
+    hc_autobuf line = {0};
+    (void)hc_buf_fmt(&line,
+                     "{\"event\": \"exited\", \"command\": \"%s\", \"process\": {\"signal\": 9, \"name\": "
+                     "\"SIGKILL\"}, \"status\": \"killed\", \"reason\": ",
+                     c->id);
+    hc_json_quote(&line, why->detail, strlen(why->detail));
+    (void)hc_buf_fmt(&line, ", \"wall\": %.3f, \"cpu\": 0", (double)(hc_wall_ms() - c->started) / 1e3);
+    for (int i = 0; i < 2; i++)
+        (void)hc_buf_fmt(&line, ", \"%s\": {\"bytes\": %lld, \"truncated\": false}", i ? "stderr" : "stdout",
+                         (long long)c->printed[i]);
+    (void)hc_buf_str(&line, "}");
+    c->exited = line.failed ? NULL : strdup(line.data);
+    if (c->exited)
+        tell(c, "exited", line.data, line.len);
+    end_task(c);
+}
+
+void hc_front_commands_sweep(struct hc_front_session *s)
+{
+    const int64_t now = hc_mono_ms();
+    for (struct hc_front_command *c = s->commands; c; c = c->next) {
+        struct hc_problem ignored;
+        if (!c->deadline || now < c->deadline || c->start || c->exited)
+            continue;
+        cJSON *members = cJSON_CreateObject();
+        (void)cJSON_AddStringToObject(members, "signal", "KILL");
+        struct hc_task *task = hc_front_command_ask(s, c, "command_signal", members, &ignored);
+        cJSON_Delete(members);
+        if (!task) /* earlier requests about it wait: the next sweep tries again */
+            continue;
+        c->late = true;
+        c->deadline = 0;
+        hc_task_unref(task);
+        hc_task_wake(c->task);
+    }
+}
+
+void hc_front_commands_end(struct hc_front_session *s, const struct hc_problem *why)
 {
     for (struct hc_front_command *c = s->commands, *next; c; c = next) {
         next = c->next;
         while (c->ask_count)
             answer_ask(c, &s->problem);
-        if (!c->exited)
-            end_task(c);
         if (c->start) {
+            end_task(c);
             answer_start(c, &s->problem);
             hc_front_command_forget(s, c);
+        } else if (!c->exited) {
+            lose(c, why);
         }
     }
 }

@@ -16,6 +16,9 @@ struct hc_front_command {
     char *argv;            /* its arguments, as JSON; owned */
     char *exited;          /* its last event, as JSON; owned; NULL: it goes on */
     int64_t pid, started;  /* in the cell; ms since 1970; 0: it has not started yet */
+    int64_t deadline;      /* when the front kills it (CLOCK_MONOTONIC, ms); 0: never */
+    bool late;             /* the front has killed it then */
+    int64_t printed[2];    /* bytes of standard output and standard error that have come of it */
     bool cut[2];           /* no more events of this stream are kept */
     struct hc_task *start; /* the request that starts it; a reference; NULL: it has been answered */
     struct hc_task *asks[HC_FRONT_COMMAND_ASKS]; /* requests in the order in which the process answers them */
@@ -24,10 +27,11 @@ struct hc_front_command {
     struct hc_front_command *next;               /* the next one of the session */
 };
 
-/* Start a command, whose spec is the text `spec`, an object, with these arguments as JSON. The task is the
- * caller's reference, and is answered with the command; NULL: it is refused (`why`). */
+/* Start a command, whose spec is the text `spec`, an object, with these arguments as JSON; it is killed after
+ * `most_ms` milliseconds, 0: not by the front. The task is the caller's reference, and is answered with the
+ * command; NULL: it is refused (`why`). */
 struct hc_task *hc_front_command_start(struct hc_front_session *s, const char *spec, size_t len,
-                                       const cJSON *argv, struct hc_problem *why);
+                                       const cJSON *argv, int64_t most_ms, struct hc_problem *why);
 
 /* The command of this id. NULL: there is none. */
 struct hc_front_command *hc_front_command_find(const struct hc_front_session *s, const char *id);
@@ -43,9 +47,11 @@ void hc_front_command_forget(struct hc_front_session *s, struct hc_front_command
 void hc_front_command_print(const struct hc_front_command *c, struct hc_buf *out);
 void hc_front_commands_print(const struct hc_front_session *s, struct hc_buf *out);
 
-/* A message of the session's process about a command. The process has ended. The session is forgotten. */
+/* A message of the session's process about a command. The process has ended, and with it what it had not told
+ * the end of: `why`. Commands whose time is over are killed. The session is forgotten. */
 void hc_front_commands_take(struct hc_front_session *s, const cJSON *json, const char *line, size_t len);
-void hc_front_commands_end(struct hc_front_session *s);
+void hc_front_commands_end(struct hc_front_session *s, const struct hc_problem *why);
+void hc_front_commands_sweep(struct hc_front_session *s);
 void hc_front_commands_forget(struct hc_front_session *s);
 
 #endif

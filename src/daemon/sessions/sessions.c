@@ -86,6 +86,7 @@ void hc_front_session_forget(struct hc_front_session *s)
     hc_front_commands_forget(s);
     free(s->last);
     free(s->labels);
+    cJSON_Delete(s->contexts);
     free(s);
 }
 
@@ -303,7 +304,7 @@ static void end_session(struct hc_front_session *s, const struct hc_problem *why
     all->ended++;
     all->dispatch->counters.sessions_ended++;
     set_gone(s);
-    hc_front_commands_end(s);
+    hc_front_commands_end(s, why ? why : &s->problem);
     hc_front_session_meter(s);
     if (began)
         store_session(s);
@@ -619,6 +620,7 @@ void hc_front_sessions_sweep(struct hc_front_sessions *all)
     const int64_t now = hc_wall_ms();
     for (struct hc_front_session *s = all->newest, *next; s; s = next) {
         next = s->next;
+        hc_front_commands_sweep(s);
         if (!s->expires || now < s->expires || s->closing || s->state == HC_FRONT_SESSION_ENDED)
             continue;
         struct hc_task *end = hc_front_session_end(s);

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, Opti
 
 from .commands import output_of, signal_name
 from .errors import DaemonLost, InputError
+from .turns import Turn
 from .wire import Flow, adrive, aresult_of, drive, events, result_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class _CommandFlows:
         self._unread: Dict[str, bytes] = {"stdout": b"", "stderr": b""}
         self._stream: Any = None  # its events behind those that have been read; a call that is interrupted or cancelled ends it
         self._seen = 0  # events that have been read
+        self._turn = Turn()  # of those that read its events
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}: {self.argv!r}{'' if self.end is None else ', ended'}>"
@@ -55,6 +57,10 @@ class _CommandFlows:
         data, self._unread[stream] = self._unread[stream], b""
         return data
 
+    def _lacks(self, stream: str) -> bool:
+        """Has nothing come of this stream that was not read, and may something come?"""
+        return not self._unread[stream] and self.end is None
+
     def _checked(self, stream: str) -> str:
         if stream not in self._unread:
             raise InputError(f"stream: expected 'stdout' or 'stderr', got {stream!r}")
@@ -84,12 +90,17 @@ class DaemonCommand(_CommandFlows):
     def events(self) -> Iterator[Dict[str, Any]]:
         """As Command.events, behind what was read already; "started" is the first."""
         while self.end is None:
-            yield self._event()
+            with self._turn.taken():
+                event = self._event() if self.end is None else None
+            if event is not None:
+                yield event
 
     def read(self, stream: str = "stdout") -> bytes:
         """As Command.read."""
-        while not self._unread[self._checked(stream)] and self.end is None:
-            self._keep(self._event())
+        while self._lacks(self._checked(stream)):
+            with self._turn.taken():
+                if self._lacks(stream):  # another thread may have read it meanwhile
+                    self._keep(self._event())
         return self._taken(stream)
 
     def write(self, data: Union[str, bytes]) -> None:
@@ -111,7 +122,9 @@ class DaemonCommand(_CommandFlows):
     def wait(self) -> int:
         """As Command.wait."""
         while self.end is None:
-            self._keep(self._event())
+            with self._turn.taken():
+                if self.end is None:
+                    self._keep(self._event())
         return self._status()
 
 
@@ -134,12 +147,17 @@ class AsyncDaemonCommand(_CommandFlows):
     async def events(self) -> AsyncIterator[Dict[str, Any]]:
         """As DaemonCommand.events."""
         while self.end is None:
-            yield await self._event()
+            async with self._turn.ataken():
+                event = await self._event() if self.end is None else None
+            if event is not None:
+                yield event
 
     async def read(self, stream: str = "stdout") -> bytes:
         """As DaemonCommand.read."""
-        while not self._unread[self._checked(stream)] and self.end is None:
-            self._keep(await self._event())
+        while self._lacks(self._checked(stream)):
+            async with self._turn.ataken():
+                if self._lacks(stream):  # another task may have read it meanwhile
+                    self._keep(await self._event())
         return self._taken(stream)
 
     async def write(self, data: Union[str, bytes]) -> None:
@@ -161,5 +179,7 @@ class AsyncDaemonCommand(_CommandFlows):
     async def wait(self) -> int:
         """As DaemonCommand.wait."""
         while self.end is None:
-            self._keep(await self._event())
+            async with self._turn.ataken():
+                if self.end is None:
+                    self._keep(await self._event())
         return self._status()

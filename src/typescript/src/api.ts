@@ -2248,7 +2248,7 @@ export interface components {
                 name: string;
             };
             /**
-             * @description as in a manifest; killed: the session's client killed it, or ended the session
+             * @description as in a manifest; killed: the session's client killed it, or ended the session, or the process that held the session has died
              * @enum {unknown}
              */
             status: "ok" | "error" | "timeout" | "cpu" | "memory" | "output" | "killed";
