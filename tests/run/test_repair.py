@@ -134,6 +134,39 @@ def test_hints_about_libraries(scientific, code, hint):
     assert len(error(result)["hint"]) < 1500
 
 
+MISSING = [("pd.DataFrame()", "import pandas as pd is missing."), ("np.pi", "import numpy as np is missing."),
+           ("plt.plot([1])", "import matplotlib.pyplot as plt is missing."), ("sns.x", "import seaborn as sns is missing."),
+           ("def f():\n    return stats.zscore([1])\nf()", "from scipy import stats is missing."),
+           ("numpy.pi", "If the module numpy is meant, import numpy is missing.")]
+OWN_MISSING = [("json.loads('1')", "If the module json is meant, import json is missing."), ("math.pi", "If the module math is meant, import math is missing."),
+               ("re.escape('.')", "If the module re is meant, import re is missing."), ("os.getcwd()", "If the module os is meant, import os is missing.")]
+OWN_NAMES = [("Path('x')", "from pathlib import Path is missing."), ("defaultdict(list)", "from collections import defaultdict is missing.")]
+
+
+@pytest.mark.parametrize("code, hint", MISSING + OWN_MISSING + OWN_NAMES)
+def test_a_missing_import_is_told(scientific, code, hint):
+    result = cells.run(code, tree=scientific)
+    assert last_line(result) == "hint: " + hint and error(result)["hint"] == hint
+    statement = hint.removesuffix(" is missing.").rpartition(", ")[2]
+    assert "NameError" not in cells.run(f"{statement}\n{code}", tree=scientific).stderr  # as it says
+
+
+def test_only_imports_that_would_work_are_told(base_tree):
+    for code in (each for each, _ in MISSING):  # without libraries
+        assert "hint:" not in cells.run(code).stderr, code
+    for code in "fortune()", "x = Json", "def f():\n    print(json)\n    json = 1\nf()", "raise NameError('json')", "del x":
+        assert "hint:" not in cells.run(code).stderr, code
+    refused = cells.run("pickle.dumps(1)\njson.dumps(1)", policy={"imports": {"deny": ["pickle"]}})
+    assert "hint:" not in refused.stderr and "'pickle' is not defined" in refused.stderr
+
+
+def test_the_model_sees_what_import_is_missing(scientific):
+    with hotcell.Session(tree=scientific, binary=cells.HOTCELL) as session:
+        failed = session.run("pd.DataFrame()")
+        assert failed.error.hint == "import pandas as pd is missing." and str(failed.stderr).endswith("hint: import pandas as pd is missing.\n")
+        assert session.run("import pandas as pd\npd.DataFrame().size").value == 0
+
+
 def test_columns_are_no_hint_for_another_key(scientific):
     result = cells.run(TABLE + "f.apply(lambda row: {}['x'], axis=1)", tree=scientific)
     assert result.stderr.endswith("KeyError: 'x'\n") and error(result)["hint"] is None
