@@ -117,6 +117,15 @@ def test_inputs_are_named(base_tree, tmp_path):
     assert error(result)["hint"].startswith("The job's inputs: /input/d.xlsx (variable d).")
 
 
+def test_the_names_of_the_data_are_told(base_tree, tmp_path):
+    file = tmp_path / "sales.txt"
+    file.write_text("x")
+    hint = "The job's inputs: /input/sales.txt (variable sales)."
+    assert error(cells.run("df.head()", "--input", f"sales={file}"))["hint"] == hint
+    assert error(cells.run("print(data)", "--input", f"sales={file}"))["hint"] == hint
+    assert error(cells.run("other.head()", "--input", f"sales={file}"))["hint"] is None and error(cells.run("df.head()"))["hint"] is None
+
+
 @pytest.mark.parametrize("code, hint", [
     ("f['Price']", "The columns are: 'price', 'count'. Perhaps 'price' is meant."),
     ("f.groupby('x').sum()", "The columns are: 'price', 'count'."),

@@ -27,6 +27,7 @@ USUAL_IMPORTS = {
     "defaultdict": "from collections import defaultdict", "deque": "from collections import deque", "Decimal": "from decimal import Decimal",
     "StringIO": "from io import StringIO", "BytesIO": "from io import BytesIO", "dataclass": "from dataclasses import dataclass",
     "partial": "from functools import partial", "reduce": "from functools import reduce", "deepcopy": "from copy import deepcopy"}
+NAMES_OF_DATA = ("df", "data", "dataset", "frame", "table")  # what programs call an input of which they were not told the name
 SAYS_OWN_MODULES = sys.version_info >= (3, 12)  # the traceback of a NameError asks "Did you forget to import" one of Python's own modules?
 LAYERS = "/usr/lib/layers/"  # where the layers of a tree are mounted: all modules of layers are named
 SCREENS = ("tkinter", "_tkinter", "gi", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6", "qtpy")
@@ -174,13 +175,15 @@ def of_module(error, facts):
 
 
 def of_name(error, facts):
-    """The import that the program lacks, unless the traceback says so already."""
+    """The import that the program lacks, unless the traceback says so already; or the names that its data has."""
     name = error.name if type(error) is NameError else None
     if type(name) is not str or len(name) > LONGEST:
         return None
     usual = USUAL_IMPORTS.get(name)
     if usual is not None:
         return f"{usual} is missing." if is_there(usual.split()[1]) else None
+    if name in NAMES_OF_DATA and facts["inputs"] and facts["files"] is None:
+        return f"The job's inputs: {inputs_of(facts)}."
     if name in sys.stdlib_module_names:
         known = not SAYS_OWN_MODULES
     else:
@@ -228,15 +231,19 @@ def modules_below(place):
 def of_file(error, facts):
     if not isinstance(error, FileNotFoundError) or error.filename is None:
         return None
-    inputs = [f"{path} (variable {name})" for name, path in facts["inputs"]] if facts["files"] is None else []
+    inputs = inputs_of(facts) if facts["files"] is None else ""
     lost = missing_folder(error.filename)
     here = working_files()
     said = [f"There is no directory {lost}; to write there, make it with os.makedirs({lost!r})."] if lost is not None else []
-    said += [f"The job's inputs: {listed(inputs)}." if inputs else "The job has no inputs." if facts["files"] is None else
+    said += [f"The job's inputs: {inputs}." if inputs else "The job has no inputs." if facts["files"] is None else
              f"Of the host's files a program sees those in {facts['files']}."]
     if here is not None:
         said.append(f"Files in the working directory: {listed(here)}." if here else "The working directory is empty.")
     return " ".join(said)
+
+
+def inputs_of(facts):
+    return listed([f"{path} (variable {name})" for name, path in facts["inputs"]])
 
 
 def of_temporary(error, facts):
