@@ -11,6 +11,7 @@
  * without that variable, of one that this host trusts. */
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/program.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -196,6 +197,9 @@ static void ignore_terminal(void)
 int main(int argc, char **argv)
 {
     pthread_t thread;
+    const int status = hc_program_begin();
+    if (status != HC_EXIT_OK)
+        return status;
     if (argc != 3) {
         (void)fputs("hotcell-tls: is what hotcell starts for https://\n", stderr);
         return HC_EXIT_USAGE;

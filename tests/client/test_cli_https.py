@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 
 import cells
 import daemons
@@ -93,6 +94,11 @@ def test_https_has_a_port_of_its_own(server):
     for place in "https://127.0.0.1/cells/", "https://127.0.0.1:443/cells":
         result = run("1", env=environment(server, HOTCELL_SOCKET=place))
         assert result.status in (69, 78) and "connect to hotcelld at https://127.0.0.1:443/cells: " in result.stderr, result
+
+
+def test_the_program_that_encrypts_is_not_for_users():
+    done = subprocess.run([cells.BUILD / "hotcell-tls"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout, done.stderr) == (64, "", "hotcell-tls: is what hotcell starts for https://\n")
 
 
 def test_without_the_program_that_encrypts(server, monkeypatch):
