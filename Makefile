@@ -39,6 +39,7 @@ LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium lib
 LIBS_GROUND := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
 LIBS_LIB   := $(shell pkg-config --libs libcjson libsodium) -lm
 LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd zlib)
+LIBS_TLS   := $(shell pkg-config --libs gnutls)
 PY_CFLAGS  := $(shell $(PYTHON) -c 'import sysconfig as s; print("-isystem", s.get_path("include"), "-isystem", s.get_path("platinclude"))')
 # libpython is linked in statically and not position-independent, as in Debian's own python3: it starts 2 ms faster, the shim
 # reaches the parser's own tree, and a tree needs no libpython. ASLR of the shim's code would protect nobody: the process
@@ -75,7 +76,7 @@ LIBRARY   := $(if $(SAN),,$(B)/$(LIB_FILE)) $(B)/libhotcell.a
 COMPLETION := $(addprefix $(B)/completion/,bash zsh fish)
 MAN       := $(patsubst src/man/%.in,$(B)/man/%,$(wildcard src/man/*.in))
 
-all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/libcell.a $(LIBRARY) $(B)/manifest.schema.json $(REPORT) $(KERNEL) $(MAN) $(COMPLETION) ## programs, libhotcell, man pages and completions, in build; the default
+all: $(B)/hotcell $(B)/hotcelld $(B)/hotcell-shim $(B)/hotcell-ledger $(B)/hotcell-tls $(B)/libcell.a $(LIBRARY) $(B)/manifest.schema.json $(REPORT) $(KERNEL) $(MAN) $(COMPLETION) ## programs, libhotcell, man pages and completions, in build; the default
 help: ## this list
 	@awk -F ' +## ' '/^[a-z][a-z-]*:.* ## / { sub(/:.*/, "", $$1); printf "%-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 # Some commands become programs of their own, which print their help.
@@ -88,6 +89,9 @@ $(B)/hotcell: $(CLI_OBJS) $(B)/libcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) -lm
 $(B)/hotcell-ledger: $(LEDGER_OBJS) $(B)/libdaemon.a $(B)/libcell.a   # what "hotcell jobs" becomes: hotcell itself links no database
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS_DAEMON) $(LIBS) -lm
+# What carries a connection by https: no other program links a library for TLS.
+$(B)/hotcell-tls: $(call objs,tls) $(B)/libcell.a
+	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS_TLS)
 # libhotcell shows hotcell_* alone. Of the ground it has what it calls: position-independent, and hidden like its own parts.
 LIB_OBJS := $(patsubst src/%.c,$(B)/lib/obj/%.o,$(call src,lib))
 LIB_GROUND := $(patsubst src/%.c,$(B)/lib/obj/%.o,$(call src,base) $(call src,json) $(addprefix src/,wire/answer.c client/http.c client/listed.c))
@@ -223,10 +227,12 @@ $(B)/false/siblings: $(B)/warm/siblings $(B)/false/hotcell-shim
 	@cp $< $@.new && mv $@.new $@
 $(B)/warm/hotcell-shim-3.%: $(B)/hotcell-shim-3.%
 	@cp $< $@.new && mv $@.new $@
-warm: $(patsubst $(B)/%,$(B)/warm/%,$(wildcard $(B)/hotcell-shim-3.??)) $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report $(B)/warm/hotcell-kernel ## for tests: a hotcell whose jobs run in warm cells
+warm: $(patsubst $(B)/%,$(B)/warm/%,$(wildcard $(B)/hotcell-shim-3.??)) $(B)/warm/hotcell $(B)/warm/siblings $(B)/false/siblings $(B)/warm/hotcell-report $(B)/warm/hotcell-kernel $(B)/warm/hotcell-tls ## for tests: a hotcell whose jobs run in warm cells
 # The same report for both.
 $(B)/warm/hotcell-report: $(REPORT)
 	@mkdir -p $(@D) && ln -sfn ../hotcell-report $@
+$(B)/warm/hotcell-tls: $(B)/hotcell-tls
+	@mkdir -p $(@D) && ln -sfn ../hotcell-tls $@
 $(B)/warm/hotcell-kernel: $(KERNEL)
 	@mkdir -p $(@D) && ln -sfn ../hotcell-kernel $@
 probe: $(B)/probe/hotcell $(B)/probe/hotcell-shim ## for tests: a hostile program in the place of the shim
@@ -286,7 +292,7 @@ install: all ## programs, libhotcell, policies, recipes, man pages, units and th
 	@! grep -q HOTCELL_WITHOUT $(B)/hotcell || { echo "install: $(B) is a weakened build, for tests only" >&2; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/hotcell $(DESTDIR)$(PREFIX)/share/hotcell/policies $(DESTDIR)$(PREFIX)/share/hotcell/rootfs
 	install $(B)/hotcell $(B)/hotcelld $(DESTDIR)$(PREFIX)/bin/
-	install $(B)/hotcell-ledger $(wildcard $(B)/hotcell-shim-3.??) $(DESTDIR)$(PREFIX)/libexec/hotcell/
+	install $(B)/hotcell-ledger $(B)/hotcell-tls $(wildcard $(B)/hotcell-shim-3.??) $(DESTDIR)$(PREFIX)/libexec/hotcell/
 	install $(B)/hotcell-shim $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-shim-$(PY_ABI)
 	ln -sfn hotcell-shim-$(PY_ABI) $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-shim
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/hotcell-report

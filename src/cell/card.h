@@ -11,6 +11,10 @@
  * tree is not there. */
 int hc_card_print(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err);
 
+/* What a client should know of a session under the policy `p`, as data: {"policy", "tree", "limits"}. Owned
+ * by the caller; NULL: no memory. */
+cJSON *hc_card_of_session(const struct hc_policy *p);
+
 /* Print `text` broken into lines of at most 100 columns: the first line begins with `first`, the others
  * with as many blanks as `first` is long. */
 void hc_print_wrapped(FILE *out, const char *first, const char *text);

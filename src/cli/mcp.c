@@ -86,6 +86,7 @@ static int serve_mcp(struct hc_request *q, struct hc_error *err)
         free(card);
         return -1;
     }
+    cJSON *session_card = hc_card_of_session(&q->policy);
     struct hc_mcp_config config = {
         .output_dir = q->job.output_dir,
         .jobs = q->jobs ? (int)q->jobs : DEFAULT_JOBS,
@@ -93,12 +94,14 @@ static int serve_mcp(struct hc_request *q, struct hc_error *err)
         .timeout_ms = q->policy.limits.timeout_ms,
         .commands = hc_policy_has_commands(&q->policy),
         .card = card,
+        .session_card = session_card,
         .options = (const char *const *)q->given,
         .option_count = q->given_count,
         .cancel_fd = cancel,
     };
     int rc = hc_mcp_serve(&config, err);
     free(card);
+    cJSON_Delete(session_card);
     hc_cancel_end(cancel);
     return rc < 0 ? -1 : HC_EXIT_OK;
 }

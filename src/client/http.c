@@ -5,13 +5,17 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SEND_TIMEOUT  30                           /* seconds until a daemon that does not read is given up */
 #define READ_SIZE     65536                        /* most bytes of an answer that are read at once */
@@ -19,7 +23,7 @@
 
 /* ---- the daemon's address ---- */
 
-static const char http[] = "http://";
+static const char http[] = "http://", https[] = "https://";
 
 static int set_path(struct hc_daemon_address *p, const char *path, struct hc_error *err)
 {
@@ -34,9 +38,10 @@ static int set_path(struct hc_daemon_address *p, const char *path, struct hc_err
 
 static int fail_address(const char *named, struct hc_error *err)
 {
-    const char *more = strncmp(named, "https://", 8) == 0 ? ": only the Python package knows https" : "";
     return hc_fail_as(err, HC_EXIT_USAGE, 0,
-                      "HOTCELL_SOCKET: expected a path, or http://HOST:PORT, got '%.100s'%s", named, more);
+                      "HOTCELL_SOCKET: expected a path, http://HOST:PORT or https://HOST:PORT, with /PREFIX "
+                      "behind it or without, got '%.100s'",
+                      named);
 }
 
 static bool is_port(const char *digits, size_t len)
@@ -55,20 +60,40 @@ bool hc_is_bearer_token(const char *text)
            !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=")];
 }
 
-/* Parses HOST:PORT; HOST is a name, an IPv4 address, or an IPv6 address in brackets. */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
+
+/* Takes the path behind host and port, parts with a slash before each, without a slash at its end. */
+static bool set_prefix(struct hc_daemon_address *p, const char *path)
+{
+    size_t len = strlen(path);
+    len -= len && path[len - 1] == '/';
+    if (len >= sizeof p->prefix || (*path && *path != '/') || strstr(path, "/..") || strstr(path, "//") ||
+        path[strspn(path, "/" LETTERS)])
+        return false;
+    memcpy(p->prefix, path, len);
+    return true;
+}
+
+/* Parses HOST:PORT/PREFIX; HOST is a name, an IPv4 address, or an IPv6 address in brackets. Without a port
+ * https has its own one. */
 static int set_address(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
-    const char *text = named + strlen(http);
-    bool brackets = text[0] == '[';
-    const char *end = brackets ? strchr(text, ']') : strrchr(text, ':');
-    const char *port = end ? end + 1 + brackets : NULL;
-    size_t host_len = end ? (size_t)(end - text) - brackets : 0, port_len = port ? strcspn(port, "/") : 0;
-    if (!port || port[-1] != ':' || !host_len || host_len >= sizeof p->host || !is_port(port, port_len) ||
-        (port[port_len] && port[port_len + 1]))
+    p->encrypted = strncmp(named, https, strlen(https)) == 0;
+    const char *scheme = p->encrypted ? https : http, *text = named + strlen(scheme);
+    const bool brackets = text[0] == '[';
+    const char *host = text + brackets, *end = host + strcspn(host, brackets ? "]/@?#" : ":/@?#[]");
+    const size_t host_len = (size_t)(end - host);
+    if (brackets && *end++ != ']')
         return fail_address(named, err);
-    memcpy(p->host, text + brackets, host_len);
+    const char *port = *end == ':' ? end + 1 : p->encrypted ? "443" : "";
+    const size_t port_len = strcspn(port, "/");
+    const char *rest = *end == ':' ? port + port_len : end;
+    if (!host_len || host_len >= sizeof p->host || !is_port(port, port_len) || !set_prefix(p, rest))
+        return fail_address(named, err);
+    memcpy(p->host, host, host_len);
     memcpy(p->port, port, port_len);
-    (void)snprintf(p->name, sizeof p->name, "http://%.300s", text);
+    (void)snprintf(p->name, sizeof p->name, "%s%.*s:%s%s", scheme, (int)(host_len + 2 * brackets), text,
+                   p->port, p->prefix);
     p->token = getenv("HOTCELL_TOKEN");
     if (p->token && !hc_is_bearer_token(p->token))
         return hc_fail_as(err, HC_EXIT_USAGE, 0, "HOTCELL_TOKEN: expected a bearer token");
@@ -86,9 +111,9 @@ static bool is_bare_address(const char *named)
 int hc_daemon_address_parse(struct hc_daemon_address *p, const char *named, struct hc_error *err)
 {
     *p = (struct hc_daemon_address){0};
-    if (strncmp(named, http, strlen(http)) == 0)
+    if (strncmp(named, http, strlen(http)) == 0 || strncmp(named, https, strlen(https)) == 0)
         return set_address(p, named, err);
-    if (strstr(named, "://")) /* another scheme, such as https, cannot be a path */
+    if (strstr(named, "://")) /* another scheme cannot be a path */
         return fail_address(named, err);
     if (is_bare_address(named))
         return hc_fail_as(err, HC_EXIT_USAGE, 0,
@@ -159,9 +184,62 @@ static int dial_address(const struct hc_daemon_address *p, struct hc_error *err)
     return hc_fail_as(err, HC_EXIT_UNAVAILABLE, sys, "connect to hotcelld at %s", p->name);
 }
 
+/* Starts hotcell-tls with `client` as its descriptor 0 and `status` as 1, and waits until it is over. `text`
+ * gets what it says on the pipe `status_end`. */
+static int start_tls(const struct hc_daemon_address *p, int client, int *status, int status_end, char *text,
+                     size_t size, struct hc_error *err)
+{
+    char path[PATH_MAX], name[] = "hotcell-tls";
+    char *argv[] = {name, (char *)(uintptr_t)p->host, (char *)(uintptr_t)p->port, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    size_t len = 0;
+    ssize_t n = 1;
+    if (hc_program_path(name, path, err) < 0)
+        return hc_exit_as(err, HC_EXIT_UNAVAILABLE);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return hc_fail(err, ENOMEM, "start %s", path);
+    (void)posix_spawn_file_actions_adddup2(&actions, client, STDIN_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&actions, *status, STDOUT_FILENO);
+    int sys = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    hc_close_fd(status);
+    if (sys != 0)
+        return hc_fail(err, sys, "start %s", path);
+    while (n > 0 && len < size - 1) {
+        n = TEMP_FAILURE_RETRY(read(status_end, text + len, size - 1 - len));
+        len += n > 0 ? (size_t)n : 0;
+    }
+    text[len] = '\0';
+    (void)TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
+    return 0;
+}
+
+/* Has hotcell-tls connect, and carry the bytes of a socket of its own. */
+static int dial_encrypted(const struct hc_daemon_address *p, struct hc_error *err)
+{
+    int pair[2], ends[2];
+    char text[512], *more = NULL;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return hc_fail(err, errno, "socketpair");
+    hc_autofd ours = pair[0], theirs = pair[1];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return hc_fail(err, errno, "pipe");
+    hc_autofd status_end = ends[0], status = ends[1];
+    if (start_tls(p, theirs, &status, status_end, text, sizeof text, err) < 0)
+        return -1;
+    if (strcmp(text, "+") == 0)
+        return hc_take(&ours);
+    const int exit = (int)strtol(text, &more, 10), sys = (int)strtol(more, &more, 10);
+    return hc_fail_as(err, exit ? exit : HC_EXIT_UNAVAILABLE, sys, "connect to hotcelld at %s%s%s", p->name,
+                      *more && more[1] ? ": " : "", *more ? more + 1 : "");
+}
+
 int hc_dial(const struct hc_daemon_address *p, struct hc_error *err)
 {
-    return *p->path ? dial_path(p, err) : dial_address(p, err);
+    if (*p->path)
+        return dial_path(p, err);
+    return p->encrypted ? dial_encrypted(p, err) : dial_address(p, err);
 }
 
 /* ---- a request and its answer ---- */
@@ -186,7 +264,12 @@ static int send_all(int fd, const char *data, size_t len, struct hc_error *err)
 void hc_put_request_head(struct hc_buf *out, const struct hc_daemon_address *p,
                          const struct hc_exchange_head *h)
 {
-    (void)hc_buf_fmt(out, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", h->method, h->path);
+    const char *open = strchr(p->host, ':') ? "[" : "", *shut = *open ? "]" : "";
+    (void)hc_buf_fmt(out, "%s %s%s HTTP/1.1\r\nConnection: close\r\n", h->method, p->prefix, h->path);
+    if (*p->path)
+        (void)hc_buf_str(out, "Host: localhost\r\n");
+    else
+        (void)hc_buf_fmt(out, "Host: %s%s%s:%s\r\n", open, p->host, shut, p->port);
     if (h->accept)
         (void)hc_buf_fmt(out, "Accept: %s\r\n", h->accept);
     if (p->token)

@@ -1,7 +1,8 @@
 /* http.h - an HTTP client for hotcelld: its address, one connection for each request, the answer in pieces.
  *
- * It does not use libcurl, and so knows no https: libcurl loads some thirty libraries, which takes 20 ms,
- * as much as a whole warm run. The Python package can speak to a server that encrypts. */
+ * It uses neither libcurl nor a library for TLS: to load them takes up to 20 ms, as much as a whole warm run.
+ * A connection by https is carried by a process of its own, hotcell-tls (src/tls), which only that address
+ * starts. */
 #ifndef HC_CLIENT_HTTP_H
 #define HC_CLIENT_HTTP_H
 
@@ -14,13 +15,15 @@
 struct hc_daemon_address {
     char path[PATH_MAX];      /* path of its Unix socket; empty: it listens on TCP */
     char host[256], port[8];  /* host name or address, and decimal port, of its TCP socket */
+    char prefix[256];         /* what its routes begin with behind a server in front of it: "" or "/..." */
+    bool encrypted;           /* that server speaks TLS (https) */
     const char *token;        /* the bearer token, borrowed from the environment; NULL: no token */
     char name[PATH_MAX + 32]; /* the address as messages write it */
 };
 
-/* Finds the daemon: at $HOTCELL_SOCKET, which is a path or http://HOST:PORT (with $HOTCELL_TOKEN); without
- * that variable at the default socket of this user's daemon, or of root's. -1 with HC_EXIT_USAGE: a variable
- * has a wrong value. */
+/* Finds the daemon: at $HOTCELL_SOCKET, which is a path, or http://HOST:PORT or https://HOST:PORT with
+ * /PREFIX behind it or without (and $HOTCELL_TOKEN); without that variable at the default socket of this
+ * user's daemon, or of root's. -1 with HC_EXIT_USAGE: a variable has a wrong value. */
 int hc_daemon_address_find(struct hc_daemon_address *p, struct hc_error *err);
 
 /* Fills `p` with the address `named`, which is written as in $HOTCELL_SOCKET and not empty. Errors as above.

@@ -83,6 +83,10 @@ static int set_daemon(hotcell_place *place, const char *address, const char *tok
     if ((address && *address ? hc_daemon_address_parse(to, address, err) : hc_daemon_address_find(to, err)) <
         0)
         return -1;
+    if (to->encrypted)
+        return hc_fail_as(err, HC_EXIT_USAGE, 0,
+                          "%.200s: libhotcell speaks no https: let a server or ssh -L on this host encrypt",
+                          to->name);
     if (token)
         to->token = token;
     if (to->token && !(place->token = strdup(to->token)))

@@ -19,6 +19,8 @@
 /* A list of files that is being made. */
 struct listing {
     struct hc_buf text;         /* the list so far; owned */
+    cJSON *data;                /* its beginning as data; owned; NULL: no memory */
+    size_t room;                /* bytes that `data` may still take */
     int64_t seen, first, shown; /* files so far; index of the first to show; number of shown ones */
 };
 
@@ -29,8 +31,22 @@ static void list_run(struct listing *l, const struct hc_stored_run *run)
             continue;
         const struct hc_stored *f = &run->files[i];
         (void)hc_buf_fmt(&l->text, "%s  %lld bytes  %s\n", f->path, (long long)f->bytes, f->mime);
+        l->room = hc_mcp_list_item(l->data, hc_mcp_file_data(f->path, f->mime, f->bytes), l->room);
         l->shown++;
     }
+}
+
+/* The list as data, with the number of the files after it. */
+static cJSON *list_data(struct listing *l)
+{
+    const int64_t next = l->first + cJSON_GetArraySize(l->data);
+    const int64_t more = l->seen > next ? l->seen - next : 0;
+    cJSON *data = cJSON_CreateObject();
+    hc_mcp_put(data, "files", l->data);
+    hc_mcp_put(data, "more", cJSON_CreateNumber((double)more));
+    if (more)
+        hc_mcp_put(data, "next_offset", cJSON_CreateNumber((double)next));
+    return data;
 }
 
 void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
@@ -48,7 +64,8 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
                       of);
         return;
     }
-    struct listing l = {.first = hc_json_int(call->arguments, "offset", 0)};
+    struct listing l = {
+        .data = cJSON_CreateArray(), .room = HC_MCP_DATA, .first = hc_json_int(call->arguments, "offset", 0)};
     if (only)
         list_run(&l, only);
     if (!only)
@@ -58,11 +75,8 @@ void hc_tool_list_files(struct hc_mcp *m, const struct hc_call *call)
     if (l.seen > l.first + l.shown)
         (void)hc_buf_fmt(&l.text, "and %lld more: go on with offset %lld\n",
                          (long long)(l.seen - l.first - l.shown), (long long)(l.first + l.shown));
-    cJSON *result = cJSON_CreateObject();
-    hc_mcp_add(cJSON_AddArrayToObject(result, "content"),
-               hc_mcp_text(l.text.len ? l.text.data : "no files\n"));
+    hc_mcp_answer(m, call->message->id, l.text.len ? l.text.data : "no files\n", list_data(&l));
     hc_buf_finish(&l.text);
-    hc_mcp_reply(m, call->message->id, result);
 }
 
 /* ---- read ---- */
@@ -284,7 +298,10 @@ void hc_tool_write_file(struct hc_mcp *m, const struct hc_call *call)
         hc_mcp_refuse(m, id, "%s", err.text);
         return;
     }
-    hc_mcp_say(m, id, "files/%s has %zu bytes", name, bytes.len);
+    hc_autobuf path = {0};
+    (void)hc_buf_fmt(&path, "%s/%s", HC_STORE_FILES, name);
+    hc_mcp_say(m, id, hc_mcp_file_data(path.data ? path.data : name, hc_mime_of(name), (int64_t)bytes.len),
+               "files/%s has %zu bytes", name, bytes.len);
     hc_mcp_notify_resources(m);
 }
 
@@ -307,7 +324,7 @@ void hc_tool_remove_file(struct hc_mcp *m, const struct hc_call *call)
                       "\"run-1\" as a whole (list_files names them)",
                       path);
     else
-        hc_mcp_say(m, id, "%s is gone", path);
+        hc_mcp_say(m, id, NULL, "%s is gone", path);
     if (rc == 0)
         hc_mcp_notify_resources(m);
 }

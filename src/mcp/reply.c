@@ -44,6 +44,33 @@ cJSON *hc_mcp_blob(const char *name, const struct hc_buf *bytes)
     return object;
 }
 
+cJSON *hc_mcp_data(const char *name, const char *text)
+{
+    cJSON *data = cJSON_CreateObject();
+    hc_mcp_put(data, name, cJSON_CreateString(text));
+    return data;
+}
+
+cJSON *hc_mcp_file_data(const char *path, const char *mime, int64_t bytes)
+{
+    cJSON *file = hc_mcp_data("path", path);
+    hc_mcp_put(file, "mime", cJSON_CreateString(mime));
+    hc_mcp_put(file, "bytes", cJSON_CreateNumber((double)bytes));
+    return file;
+}
+
+size_t hc_mcp_list_item(cJSON *list, cJSON *item, size_t room)
+{
+    char *text = cJSON_PrintUnformatted(item);
+    const size_t len = text ? strlen(text) + 1 : room + 1;
+    cJSON_free(text);
+    if (len <= room)
+        hc_mcp_add(list, item);
+    else
+        cJSON_Delete(item);
+    return len <= room ? room - len : 0;
+}
+
 /* ---- messages ---- */
 
 /* If memory runs out, a short error is sent instead: a client without an answer would wait for ever. */
@@ -113,29 +140,41 @@ void hc_mcp_notify(struct hc_mcp *m, const char *id, const char *method, cJSON *
 
 /* ---- results of tools ---- */
 
-static void reply_text(struct hc_mcp *m, const char *id, bool failed, const char *fmt, va_list ap)
+static cJSON *text_result(const char *text)
 {
-    hc_autobuf text = {0};
-    format_text(&text, fmt, ap);
     cJSON *result = cJSON_CreateObject();
-    hc_mcp_add(cJSON_AddArrayToObject(result, "content"), hc_mcp_text(text.data ? text.data : ""));
-    if (failed)
-        hc_mcp_put(result, "isError", cJSON_CreateTrue());
+    hc_mcp_add(cJSON_AddArrayToObject(result, "content"), hc_mcp_text(text));
+    return result;
+}
+
+void hc_mcp_answer(struct hc_mcp *m, const char *id, const char *text, cJSON *data)
+{
+    cJSON *result = text_result(text);
+    if (m->version->structured)
+        hc_mcp_put(result, "structuredContent", data);
+    else
+        cJSON_Delete(data);
     hc_mcp_reply(m, id, result);
 }
 
 void hc_mcp_refuse(struct hc_mcp *m, const char *id, const char *fmt, ...)
 {
+    hc_autobuf text = {0};
     va_list ap;
     va_start(ap, fmt);
-    reply_text(m, id, true, fmt, ap);
+    format_text(&text, fmt, ap);
     va_end(ap);
+    cJSON *result = text_result(text.data ? text.data : "");
+    hc_mcp_put(result, "isError", cJSON_CreateTrue());
+    hc_mcp_reply(m, id, result);
 }
 
-void hc_mcp_say(struct hc_mcp *m, const char *id, const char *fmt, ...)
+void hc_mcp_say(struct hc_mcp *m, const char *id, cJSON *data, const char *fmt, ...)
 {
+    hc_autobuf text = {0};
     va_list ap;
     va_start(ap, fmt);
-    reply_text(m, id, false, fmt, ap);
+    format_text(&text, fmt, ap);
     va_end(ap);
+    hc_mcp_answer(m, id, text.data ? text.data : "", data);
 }

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TEXT     ((size_t)48 << 10) /* most bytes of one stream or value in an answer's text */
-#define MAX_DATA     ((size_t)8 << 10)  /* most bytes of one stream or value in an answer's structured part */
-#define MAX_LISTED   100                /* most files in one answer */
+#define MAX_TEXT ((size_t)48 << 10) /* most bytes of one stream or value in an answer's text */
+#define MAX_FIELD                                                                                            \
+    ((size_t)2 << 10)    /* most bytes of a text of an error or a rejection in the structured part */
+#define MAX_LISTED   100 /* most files in one answer */
 #define EXACT        "application/vnd.hotcell.value+json"
 #define MAX_IMAGES   8                  /* most images in one answer */
 #define MAX_DISPLAYS 50                 /* most displays in an answer */
@@ -18,7 +19,8 @@
 
 #define STREAM                                                                                               \
     "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"},"  \
-    "\"truncated\":{\"type\":\"boolean\"}},\"required\":[\"text\",\"bytes\",\"truncated\"]}"
+    "\"truncated\":{\"type\":\"boolean\"},\"rest\":{\"type\":\"string\"}},\"required\":[\"text\",\"bytes\"," \
+    "\"truncated\"]}"
 #define FILES                                                                                                \
     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"     \
     "\"mime\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"}},\"required\":[\"path\",\"mime\","      \
@@ -74,22 +76,36 @@ static void add_text(cJSON *content, const char *label, const char *text)
 
 /* ---- as data ---- */
 
-static cJSON *stream(const cJSON *manifest, const char *name)
+/* A text, or its beginning and end. */
+static cJSON *fitting_text(const char *text, size_t max)
+{
+    hc_autobuf fitting = {0};
+    append_shortened(text, max, &fitting);
+    return cJSON_CreateString(fitting.data && !fitting.failed ? fitting.data : "");
+}
+
+/* What the program printed on one stream. `rest`: path of a file that has all of it; NULL: there is none. */
+static cJSON *stream(const cJSON *manifest, const char *name, const char *rest)
 {
     const cJSON *from = hc_json_member(manifest, name);
     const char *text = hc_json_text(from, "text");
+    const bool cut = strlen(text) > HC_MCP_DATA;
     cJSON *to = cJSON_CreateObject();
-    hc_autobuf fitting = {0};
-    append_shortened(text, MAX_DATA, &fitting);
-    hc_mcp_put(to, "text", cJSON_CreateString(fitting.data ? fitting.data : ""));
+    hc_mcp_put(to, "text", fitting_text(text, HC_MCP_DATA));
     hc_mcp_put(to, "bytes", cJSON_CreateNumber((double)hc_json_int(from, "bytes", 0)));
-    hc_mcp_put(to, "truncated",
-               cJSON_CreateBool(hc_json_is_true(from, "truncated") || strlen(text) > MAX_DATA));
+    hc_mcp_put(to, "truncated", cJSON_CreateBool(hc_json_is_true(from, "truncated") || cut));
+    if (cut && rest)
+        hc_mcp_put(to, "rest", cJSON_CreateString(rest));
     return to;
 }
 
-/* The forms of a value that are not too large; pictures are in the answer's content. */
-static cJSON *forms(const cJSON *from)
+/* Bytes that values may still take. */
+struct room {
+    size_t text, others; /* as text; in their other forms */
+};
+
+/* The forms of a value that fit; pictures are in the answer's content. */
+static cJSON *forms(const cJSON *from, struct room *room)
 {
     const cJSON *form;
     if (!cJSON_IsObject(from))
@@ -98,51 +114,49 @@ static cJSON *forms(const cJSON *from)
     cJSON_ArrayForEach(form, from)
     {
         if (strcmp(form->string, "text/plain") == 0) {
-            hc_autobuf fitting = {0};
-            append_shortened(cJSON_IsString(form) ? form->valuestring : "", MAX_DATA, &fitting);
-            hc_mcp_put(to, form->string, cJSON_CreateString(fitting.data ? fitting.data : ""));
+            const char *plain = cJSON_IsString(form) ? form->valuestring : "";
+            hc_mcp_put(to, form->string, fitting_text(plain, room->text));
+            room->text -= strlen(plain) < room->text ? strlen(plain) : room->text;
             continue;
         }
-        if (strcmp(form->string, EXACT) == 0) /* for programs: a model reads the text */
+        if (strcmp(form->string, EXACT) == 0 || hc_mime_is_image(form->string)) /* a model reads the text */
             continue;
         char *text = cJSON_PrintUnformatted(form);
-        if (text && strlen(text) <= MAX_TEXT)
-            (void)cJSON_AddRawToObject(to, form->string, text);
+        if (text && strlen(text) <= room->others && cJSON_AddRawToObject(to, form->string, text))
+            room->others -= strlen(text);
         cJSON_free(text);
     }
     return to;
 }
 
-/* The first displays, as many as fit into MAX_TEXT bytes. */
+/* The first displays. */
 static cJSON *displays(const cJSON *guest)
 {
     cJSON *to = cJSON_CreateArray();
     const cJSON *shown;
-    size_t bytes = 0;
+    struct room room = {HC_MCP_DATA, HC_MCP_DATA};
     int count = 0;
     cJSON_ArrayForEach(shown, hc_json_member(guest, "displays"))
     {
-        cJSON *each = forms(shown);
-        char *text = cJSON_PrintUnformatted(each);
-        bytes += text ? strlen(text) : 0;
-        cJSON_free(text);
-        if (bytes > MAX_TEXT || count++ >= MAX_DISPLAYS) {
-            cJSON_Delete(each);
-            break;
-        }
-        hc_mcp_add(to, each);
+        if (count++ < MAX_DISPLAYS)
+            hc_mcp_add(to, forms(shown, &room));
     }
     return to;
 }
 
+/* An error, a rejection or the end of a process. Its texts are in the answer's text, too: of a long one only
+ * the beginning and the end. */
 static cJSON *object_or_null(const cJSON *from)
 {
-    cJSON *to = cJSON_IsObject(from) ? cJSON_Duplicate(from, true) : cJSON_CreateNull();
-    cJSON *traceback = cJSON_DetachItemFromObjectCaseSensitive(to, "traceback");
-    if (traceback && strlen(hc_json_text(from, "traceback")) <= MAX_TEXT)
-        hc_mcp_put(to, "traceback", traceback);
-    else
-        cJSON_Delete(traceback);
+    const cJSON *member;
+    if (!cJSON_IsObject(from))
+        return cJSON_CreateNull();
+    cJSON *to = cJSON_CreateObject();
+    cJSON_ArrayForEach(member, from)
+    {
+        const char *text = cJSON_GetStringValue(member);
+        hc_mcp_put(to, member->string, text ? fitting_text(text, MAX_FIELD) : cJSON_Duplicate(member, true));
+    }
     return to;
 }
 
@@ -150,11 +164,10 @@ static cJSON *first_items(const cJSON *list)
 {
     cJSON *to = cJSON_CreateArray();
     const cJSON *item;
-    int count = 0;
+    size_t room = HC_MCP_DATA;
     cJSON_ArrayForEach(item, list)
     {
-        if (count++ < MAX_LISTED / 2)
-            hc_mcp_add(to, cJSON_Duplicate(item, true));
+        room = hc_mcp_list_item(to, cJSON_Duplicate(item, true), room);
     }
     return to;
 }
@@ -169,17 +182,16 @@ static cJSON *usage(const cJSON *manifest)
     return to;
 }
 
-/* List files of the run, from index `first` to before `end`. */
-static cJSON *file_list(const struct hc_stored_run *run, size_t first, size_t end)
+/* List files of the run, from index `first` to before `end`, and take those that are listed from `more`. */
+static cJSON *file_list(const struct hc_stored_run *run, size_t first, size_t end, size_t *more)
 {
     cJSON *list = cJSON_CreateArray();
-    for (size_t i = first; i < end && i < first + MAX_LISTED; i++) {
-        cJSON *file = cJSON_CreateObject();
-        hc_mcp_put(file, "path", cJSON_CreateString(run->files[i].path));
-        hc_mcp_put(file, "mime", cJSON_CreateString(run->files[i].mime));
-        hc_mcp_put(file, "bytes", cJSON_CreateNumber((double)run->files[i].bytes));
-        hc_mcp_add(list, file);
+    size_t room = HC_MCP_DATA;
+    for (size_t i = first; i < end && room; i++) {
+        const struct hc_stored *f = &run->files[i];
+        room = hc_mcp_list_item(list, hc_mcp_file_data(f->path, f->mime, f->bytes), room);
     }
+    *more -= (size_t)cJSON_GetArraySize(list);
     return list;
 }
 
@@ -187,9 +199,11 @@ static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t 
 {
     cJSON *s = cJSON_CreateObject();
     const cJSON *guest = hc_json_member(m, "guest");
-    size_t files = run->count - figures;
-    size_t more =
-        (files > MAX_LISTED ? files - MAX_LISTED : 0) + (figures > MAX_LISTED ? figures - MAX_LISTED : 0);
+    size_t more = run->count;
+    struct room room = {HC_MCP_DATA, HC_MCP_DATA};
+    hc_autobuf manifest = {0}; /* a session keeps none */
+    if (!state)
+        (void)hc_buf_fmt(&manifest, "%s/manifest.json", run->name);
     hc_mcp_put(s, "run", cJSON_CreateString(run->name));
     if (state)
         hc_mcp_put(s, "state", cJSON_CreateString(state));
@@ -198,14 +212,14 @@ static cJSON *structure(const struct hc_stored_run *run, const cJSON *m, size_t 
     hc_mcp_put(s, "process", object_or_null(hc_json_member(m, "process")));
     hc_mcp_put(s, "reason", cJSON_CreateString(hc_json_text(m, "reason")));
     hc_mcp_put(s, "partial", cJSON_CreateBool(hc_json_is_true(m, "partial")));
-    hc_mcp_put(s, "stdout", stream(m, "stdout"));
-    hc_mcp_put(s, "stderr", stream(m, "stderr"));
-    hc_mcp_put(s, "value", forms(hc_json_member(guest, "value")));
+    hc_mcp_put(s, "stdout", stream(m, "stdout", manifest.data));
+    hc_mcp_put(s, "stderr", stream(m, "stderr", manifest.data));
+    hc_mcp_put(s, "value", forms(hc_json_member(guest, "value"), &room));
     hc_mcp_put(s, "displays", displays(guest));
     hc_mcp_put(s, "error", object_or_null(hc_json_member(guest, "error")));
     hc_mcp_put(s, "rejection", object_or_null(hc_json_member(m, "rejection")));
-    hc_mcp_put(s, "figures", file_list(run, 0, figures));
-    hc_mcp_put(s, "files", file_list(run, figures, run->count));
+    hc_mcp_put(s, "figures", file_list(run, 0, figures, &more));
+    hc_mcp_put(s, "files", file_list(run, figures, run->count, &more));
     hc_mcp_put(s, "more_files", cJSON_CreateNumber((double)more));
     hc_mcp_put(s, "warnings", first_items(hc_json_member(m, "warnings")));
     hc_mcp_put(s, "denials", first_items(hc_json_member(m, "denials")));

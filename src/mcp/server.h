@@ -72,15 +72,16 @@ struct hc_session_ended {
 };
 
 struct hc_mcp {
-    const struct hc_mcp_host *host;            /* who runs its programs and carries its messages; static */
-    int jobs;                                  /* most programs that the host has at one time */
-    int64_t timeout_ms;                        /* most time of a program, in ms */
-    bool commands;                             /* the policy lets programs of the tree be executed */
-    const char *card;                          /* text for the writer of a program (cell/card.h); borrowed */
-    struct hc_store *store;                    /* the files; borrowed */
-    const struct hc_mcp_version *version;      /* version that the client speaks; static; NULL: not known */
-    struct hc_program programs[HC_MCP_PLACES]; /* places for programs that run or wait */
-    int64_t turns;                             /* number of calls so far that run a program */
+    const struct hc_mcp_host *host;       /* who runs its programs and carries its messages; static */
+    int jobs;                             /* most programs that the host has at one time */
+    int64_t timeout_ms;                   /* most time of a program, in ms */
+    bool commands;                        /* the policy lets programs of the tree be executed */
+    const char *card;                     /* text for the writer of a program (cell/card.h); borrowed */
+    const cJSON *session_card;            /* what a client should know of a session, an object; borrowed */
+    struct hc_store *store;               /* the files; borrowed */
+    const struct hc_mcp_version *version; /* version that the client speaks; static; NULL: not known */
+    struct hc_program programs[HC_MCP_PLACES];         /* places for programs that run or wait */
+    int64_t turns;                                     /* number of calls so far that run a program */
     struct hc_session_place sessions[HC_MCP_SESSIONS]; /* places for open sessions */
     struct hc_session_ended ended[HC_MCP_ENDED];       /* the sessions that ended last */
     size_t ended_count; /* number of ended sessions; the next place in `ended` is this modulo HC_MCP_ENDED */
@@ -122,6 +123,11 @@ struct hc_mcp_host {
     void (*clear_session)(struct hc_mcp *m, struct hc_session_place *s);
 };
 
+/* Most bytes of one long text, or of one list, in the structured part of an answer. Clients show a model the
+ * text of an answer, its structured part, or both: long output is whole in the text alone, so that no model
+ * gets it twice. */
+#define HC_MCP_DATA ((size_t)8 << 10)
+
 /* A call of a tool. */
 struct hc_call {
     const struct hc_rpc *message; /* the request; borrowed */
@@ -138,8 +144,12 @@ void hc_mcp_notify(struct hc_mcp *m, const char *id, const char *method, cJSON *
 /* Answer a tool's call with an error message, which the model reads. */
 void hc_mcp_refuse(struct hc_mcp *m, const char *id, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Answer a tool's call with one sentence. */
-void hc_mcp_say(struct hc_mcp *m, const char *id, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Answer a tool's call with one sentence, and with the same as data for programs, which fits the tool's
+ * schema and is freed; NULL: none. */
+void hc_mcp_say(struct hc_mcp *m, const char *id, cJSON *data, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same with a longer text. */
+void hc_mcp_answer(struct hc_mcp *m, const char *id, const char *text, cJSON *data);
 
 /* Build the content of answers. hc_mcp_add appends to a list, hc_mcp_put adds a member; both take the item,
  * and free it if that fails. The other two make content that is a text; {name: base64}. Owned by the caller;
@@ -148,6 +158,13 @@ void hc_mcp_add(cJSON *list, cJSON *item);
 void hc_mcp_put(cJSON *object, const char *name, cJSON *value);
 cJSON *hc_mcp_text(const char *text);
 cJSON *hc_mcp_blob(const char *name, const struct hc_buf *bytes);
+/* Append an item to a list of an answer's data, or free it if it takes more than `room` bytes. Returns the
+ * room that is left; 0: the list is full. */
+size_t hc_mcp_list_item(cJSON *list, cJSON *item, size_t room);
+/* A file as data: {"path", "mime", "bytes"}; owned by the caller; NULL: no memory. */
+cJSON *hc_mcp_file_data(const char *path, const char *mime, int64_t bytes);
+/* {name: text}, the beginning of an answer's data; owned by the caller; NULL: no memory. */
+cJSON *hc_mcp_data(const char *name, const char *text);
 
 /* ---- progress.c ---- */
 void hc_progress_begin(struct hc_progress *p, const struct hc_call *call); /* copies the call's token */

@@ -211,17 +211,32 @@ void hc_tool_session_rollback(struct hc_mcp *m, const struct hc_call *call)
     ask_by_name(m, call, "rollback");
 }
 
+static cJSON *interruption(const struct hc_session_place *s, bool interrupted)
+{
+    cJSON *data = hc_mcp_data("session", s->name);
+    hc_mcp_put(data, "interrupted", cJSON_CreateBool(interrupted));
+    return data;
+}
+
+/* The data of an answer about a session, and the state in which something is. */
+static cJSON *state_of(const char *session, const char *state)
+{
+    cJSON *data = hc_mcp_data("session", session);
+    hc_mcp_put(data, "state", cJSON_CreateString(state));
+    return data;
+}
+
 void hc_tool_session_interrupt(struct hc_mcp *m, const struct hc_call *call)
 {
     struct hc_session_place *s = find_session(m, call, false);
     if (!s)
         return;
     if (!s->id[0]) {
-        hc_mcp_say(m, call->message->id, "nothing runs in %s", s->name);
+        hc_mcp_say(m, call->message->id, interruption(s, false), "nothing runs in %s", s->name);
         return;
     }
     m->host->interrupt(m, s);
-    hc_mcp_say(m, call->message->id,
+    hc_mcp_say(m, call->message->id, interruption(s, true),
                "what runs in %s gets a KeyboardInterrupt; session_run answers when it has ended", s->name);
 }
 
@@ -236,17 +251,21 @@ void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call)
 
 void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call)
 {
+    static const struct {
+        const char *state, *words; /* for programs, and for the model */
+    } does[] = {{"idle", "waits"}, {"busy", "is busy"}, {"closing", "is being closed"}};
     hc_autobuf text = {0};
+    cJSON *data = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(data, "sessions");
     for (size_t i = 0; i < HC_MCP_SESSIONS; i++) {
         const struct hc_session_place *s = &m->sessions[i];
-        const char *does = s->close_id[0]             ? "is being closed"
-                           : s->id[0] || s->cancelled ? "is busy"
-                                                      : "waits";
-        if (s->name[0])
-            (void)hc_buf_fmt(&text, "%s %s\n", s->name, does);
+        const size_t now = s->close_id[0] ? 2 : s->id[0] || s->cancelled ? 1 : 0;
+        if (!s->name[0])
+            continue;
+        (void)hc_buf_fmt(&text, "%s %s\n", s->name, does[now].words);
+        hc_mcp_add(list, state_of(s->name, does[now].state));
     }
-    hc_mcp_say(m, call->message->id, "%s",
-               text.len ? text.data : "no session is open: session_open makes one");
+    hc_mcp_answer(m, call->message->id, text.len ? text.data : "no session is open: session_open makes one",
+                  data);
 }
 
 /* ---- answers ---- */
@@ -271,8 +290,13 @@ static void answer_ready(struct hc_mcp *m, struct hc_session_place *s)
     struct hc_stored_run none;
     hc_stored_init(&none, s->name);
     hc_files_keep(m->store, &none, true);
-    if (!s->cancelled)
-        hc_mcp_say(m, s->id, "%s is open", s->name);
+    if (s->cancelled)
+        return;
+    const cJSON *member;
+    cJSON *data = hc_mcp_data("session", s->name);
+    cJSON_ArrayForEach(member, m->session_card)
+        hc_mcp_put(data, member->string, cJSON_Duplicate(member, true));
+    hc_mcp_say(m, s->id, data, "%s is open", s->name);
 }
 
 static void note_output(struct hc_session_place *s, const cJSON *event)
@@ -291,10 +315,11 @@ static void note_end(struct hc_session_place *s, const cJSON *event)
 
 static void answer_done(struct hc_mcp *m, struct hc_session_place *s, const cJSON *answer)
 {
+    const char *state = hc_json_text_or(answer, "state", "there");
     if (strstr(hc_json_text(answer, "request"), "_file"))
         hc_session_files_answer(m, s->id, s->name, answer);
     else
-        hc_mcp_say(m, s->id, "%s: the state is %s", s->name, hc_json_text_or(answer, "state", "there"));
+        hc_mcp_say(m, s->id, state_of(s->name, state), "%s: the state is %s", s->name, state);
 }
 
 /* The launcher writes the line, not a program, but it is checked all the same. */
@@ -356,7 +381,7 @@ void hc_session_gone(struct hc_mcp *m, struct hc_session_place *s, const char *w
     if (s->next_id[0])
         refuse_unknown(m, s->name, s->next_id);
     if (s->close_id[0])
-        hc_mcp_say(m, s->close_id, "%s is closed; its files are kept", s->name);
+        hc_mcp_say(m, s->close_id, state_of(s->name, "closed"), "%s is closed; its files are kept", s->name);
     if (ready)
         hc_files_keep(m->store, &none, false);
     clear_place(m, s);

@@ -66,6 +66,16 @@ static void answer_content(struct hc_mcp *m, const char *id, const char *session
         hc_mcp_answer_file(m, id, &stored, hc_json_int(answer, "offset", 0), &content);
 }
 
+/* A name in a directory as data. */
+static cJSON *entry_data(const char *path, const cJSON *file, const char *kind)
+{
+    const bool plain = strcmp(kind, "file") == 0;
+    cJSON *data = plain ? hc_mcp_file_data(path, hc_mime_of(path), hc_json_int(file, "bytes", 0))
+                        : hc_mcp_data("path", path);
+    hc_mcp_put(data, "kind", cJSON_CreateString(kind));
+    return data;
+}
+
 static void answer_list(struct hc_mcp *m, const char *id, const cJSON *answer)
 {
     const cJSON *file;
@@ -74,35 +84,45 @@ static void answer_list(struct hc_mcp *m, const char *id, const cJSON *answer)
     const char *slash = strcmp(dir, ".") == 0 ? "" : "/";
     dir = *slash ? dir : "";
     hc_autobuf text = {0};
+    cJSON *data = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(data, "files");
+    size_t room = HC_MCP_DATA;
     cJSON_ArrayForEach(file, hc_json_member(answer, "files"))
     {
         const char *name = hc_json_text(file, "name"), *kind = hc_json_text(file, "kind");
-        if (++seen > LISTED)
+        hc_autobuf path = {0};
+        (void)hc_buf_fmt(&path, "%s%s%s", dir, slash, name);
+        if (++seen > LISTED || path.failed) {
             more++;
-        else if (strcmp(kind, "file") == 0)
-            (void)hc_buf_fmt(&text, "%s%s%s  %lld bytes  %s\n", dir, slash, name,
-                             (long long)hc_json_int(file, "bytes", 0), hc_mime_of(name));
+            continue;
+        }
+        (void)hc_buf_str(&text, path.data);
+        if (strcmp(kind, "file") == 0)
+            (void)hc_buf_fmt(&text, "  %lld bytes  %s\n", (long long)hc_json_int(file, "bytes", 0),
+                             hc_mime_of(name));
         else
-            (void)hc_buf_fmt(&text, "%s%s%s  %s\n", dir, slash, name, kind);
+            (void)hc_buf_fmt(&text, "  %s\n", kind);
+        room = hc_mcp_list_item(list, entry_data(path.data, file, kind), room);
     }
     if (more)
         (void)hc_buf_fmt(&text, "and %lld more\n", (long long)more);
-    cJSON *result = cJSON_CreateObject();
-    hc_mcp_add(cJSON_AddArrayToObject(result, "content"), hc_mcp_text(text.len ? text.data : "no files\n"));
-    hc_mcp_reply(m, id, result);
+    const int64_t rest = hc_json_int(answer, "omitted", 0) + hc_json_int(answer, "more", 0) + seen;
+    hc_mcp_put(data, "more", cJSON_CreateNumber((double)(rest - cJSON_GetArraySize(list))));
+    hc_mcp_answer(m, id, text.len ? text.data : "no files\n", data);
 }
 
 void hc_session_files_answer(struct hc_mcp *m, const char *id, const char *session, const cJSON *answer)
 {
     const char *request = hc_json_text(answer, "request");
     const cJSON *file = hc_json_member(answer, "file");
+    const char *path = hc_json_text(file, "path");
+    const int64_t bytes = hc_json_int(file, "bytes", 0);
     if (strcmp(request, "read_file") == 0)
         answer_content(m, id, session, answer);
     else if (strcmp(request, "list_files") == 0)
         answer_list(m, id, answer);
     else if (strcmp(request, "write_file") == 0)
-        hc_mcp_say(m, id, "%s: %s has %lld bytes", session, hc_json_text(file, "path"),
-                   (long long)hc_json_int(file, "bytes", 0));
+        hc_mcp_say(m, id, hc_mcp_file_data(path, hc_mime_of(path), bytes), "%s: %s has %lld bytes", session,
+                   path, (long long)bytes);
     else
-        hc_mcp_say(m, id, "%s: it is gone", session);
+        hc_mcp_say(m, id, NULL, "%s: it is gone", session);
 }

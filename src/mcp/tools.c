@@ -34,6 +34,29 @@ struct arg {
     "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"base64\":{\"type\":"           \
     "\"string\"}},\"required\":[\"base64\"],\"additionalProperties\":false}]}"
 
+/* Schemas of structured parts. */
+#define OBJECT(properties, required)                                                                         \
+    "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
+#define SESSION_STATE                                                                                        \
+    OBJECT("\"session\":{\"type\":\"string\"},\"state\":{\"type\":\"string\"}", "\"session\",\"state\"")
+#define SESSION_CARD                                                                                         \
+    OBJECT(                                                                                                  \
+        "\"session\":{\"type\":\"string\"},\"policy\":{\"type\":\"string\"},\"tree\":{\"type\":\"string\"}," \
+        "\"limits\":{\"type\":\"object\"}",                                                                  \
+        "\"session\",\"policy\",\"tree\",\"limits\"")
+#define INTERRUPTION                                                                                         \
+    OBJECT("\"session\":{\"type\":\"string\"},\"interrupted\":{\"type\":\"boolean\"}",                       \
+           "\"session\",\"interrupted\"")
+#define SESSIONS OBJECT("\"sessions\":{\"type\":\"array\",\"items\":" SESSION_STATE "}", "\"sessions\"")
+#define FILE_DATA                                                                                            \
+    OBJECT("\"path\":{\"type\":\"string\"},\"mime\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"}," \
+           "\"kind\":{\"type\":\"string\"}",                                                                 \
+           "\"path\"")
+#define FILE_LIST                                                                                            \
+    OBJECT("\"files\":{\"type\":\"array\",\"items\":" FILE_DATA "},\"more\":{\"type\":\"integer\"},"         \
+           "\"next_offset\":{\"type\":\"integer\"}",                                                         \
+           "\"files\",\"more\"")
+
 struct tool {
     const char *name, *title, *help; /* title: for people; help: for the model */
     bool reads_only, destroys, card; /* hints for the client; `card`: append the card to the help */
@@ -96,7 +119,7 @@ static const struct tool tools[] = {
      "Open a session: a cell whose interpreter keeps variables, imports and files from one session_run to "
      "the next, for work in steps. At most 4 are open at once; close them. The same rules and limits hold as "
      "for run_python, for each run.",
-     .call = hc_tool_session_open,
+     .output = SESSION_CARD, .call = hc_tool_session_open,
      .args = {{"files", ARG_OBJECT, false, "Data that comes with the call, as for run_python.", CONTENT},
               {"inputs", ARG_OBJECT, false, "Files that are kept here as data, as for run_python.",
                "{\"type\":\"string\"}"}}},
@@ -115,28 +138,28 @@ static const struct tool tools[] = {
                "Seconds that the program may take, if less than the policy allows.", NULL}}},
     {"session_checkpoint", "Keep a session's state under a name",
      "Keep the variables of a session as they are now, under a name. There can be 8.",
-     .call = hc_tool_session_checkpoint,
+     .output = SESSION_STATE, .call = hc_tool_session_checkpoint,
      .args = {{"session", ARG_STRING, true, "Such as \"session-1\".", NULL},
               {"name", ARG_STRING, true, "Letters and digits, such as \"loaded\".", NULL}}},
     {"session_rollback", "Go back to a checkpoint",
      "Make the variables of a session what they were at a checkpoint. Files stay as they are.",
-     .destroys = true, .call = hc_tool_session_rollback,
+     .destroys = true, .output = SESSION_STATE, .call = hc_tool_session_rollback,
      .args = {{"session", ARG_STRING, true, "Such as \"session-1\".", NULL},
               {"name", ARG_STRING, true, "Of session_checkpoint.", NULL}}},
     {"session_interrupt", "Interrupt a session",
      "Raise KeyboardInterrupt in the program that runs in a session. Its variables stay.",
-     .call = hc_tool_session_interrupt,
+     .output = INTERRUPTION, .call = hc_tool_session_interrupt,
      .args = {{"session", ARG_STRING, true, "Such as \"session-1\".", NULL}}},
     {"session_list", "List the sessions",
      "List the sessions that are open, and whether a program runs in them.", .reads_only = true,
-     .call = hc_tool_session_list},
+     .output = SESSIONS, .call = hc_tool_session_list},
     {"session_close", "Close a session", "End a session. The files that it left in /output are kept.",
-     .destroys = true, .call = hc_tool_session_close,
+     .destroys = true, .output = SESSION_STATE, .call = hc_tool_session_close,
      .args = {{"session", ARG_STRING, true, "Such as \"session-1\".", NULL}}},
     {"list_files", "List files",
      "List the files that are kept: those of write_file, and what earlier programs left, newest last. "
      "Results of old runs are removed when newer ones need the room.",
-     .reads_only = true, .call = hc_tool_list_files,
+     .reads_only = true, .output = FILE_LIST, .call = hc_tool_list_files,
      .args = {{"of", ARG_STRING, false,
                "Only these: a run such as \"run-3\", or \"files\" for what was written.", NULL},
               {"offset", ARG_COUNT, false, "How many to leave out at the beginning.", NULL},
@@ -153,7 +176,7 @@ static const struct tool tools[] = {
                "Read it in the working directory of this open session, between its runs.", NULL}}},
     {"write_file", "Write a file",
      "Keep a file, for later programs to take as one of their inputs. One of the same name is replaced.",
-     .destroys = true, .call = hc_tool_write_file,
+     .destroys = true, .output = FILE_DATA, .call = hc_tool_write_file,
      .args = {{"name", ARG_STRING, true, "A plain file name, such as \"sales.csv\".", NULL},
               {"text", ARG_STRING, false, "Its content.", NULL},
               {"base64", ARG_STRING, false, "Its content, if it is not text.", NULL},

@@ -367,6 +367,85 @@ def test_long_output_is_whole_in_the_text_only(quiet):
     assert "x" * 8000 in text(short) and short["structuredContent"]["stdout"] == {"text": "x" * 8000 + "\n", "bytes": 8001, "truncated": False}
 
 
+LONG = {
+    "message": "raise ValueError('begin' + 'x' * 30_000 + 'end')",
+    "displays": "for i in range(40):\n    display('begin' + 'z' * 1000)",
+    "values": "[['begin', i] for i in range(9_000)]",
+    "warnings": "import warnings\nopen('d', 'w').close()\nfor i in range(200):\n    open(f'{i:0100}', 'w').close()",
+}
+
+
+@pytest.mark.parametrize("code", LONG.values(), ids=LONG)
+def test_whatever_is_long_comes_once(quiet, code):
+    """A model that is shown text and data does not get the same 30 KB twice; what was left out is still found."""
+    schema = next(tool for tool in quiet.result("tools/list")["tools"] if tool["name"] == "run_python")["outputSchema"]
+    result = quiet.tool("run_python", code=code)
+    data = result["structuredContent"]
+    jsonschema.validate(data, schema)
+    assert all(len(json.dumps(member)) < 2 * 8192 + 4096 for member in data.values()), {name: len(json.dumps(data[name])) for name in data}
+    assert len(json.dumps(result["content"])) > 6000
+    assert data["more_files"] == (201 - len(data["files"]) if "warnings" in code else 0)
+
+
+def test_the_data_says_where_the_rest_of_the_output_is(server):
+    data = server.run("print('begin' + 'x' * 20_000 + 'end')")
+    assert data["stdout"]["truncated"] and data["stdout"]["rest"] == "run-1/manifest.json" and "rest" not in data["stderr"]
+    assert "x" * 20_000 in text(server.tool("read_file", path=data["stdout"]["rest"]))
+    server.tool("session_open")
+    assert "rest" not in in_session(server, "print('x' * 20_000)")["structuredContent"]["stdout"]  # a session keeps no manifest
+
+
+# ---- answers as data ----
+
+def test_every_answer_that_names_something_has_it_as_data(server):
+    """The text stays what it was: clients of before 2025-06-18 and models read it."""
+    schemas = {tool["name"]: tool.get("outputSchema") for tool in server.result("tools/list")["tools"]}
+
+    def answer(tool, /, **arguments):
+        result = server.tool(tool, **arguments)
+        jsonschema.validate(result["structuredContent"], schemas[tool])
+        return text(result), result["structuredContent"]
+
+    said, opened = answer("session_open")
+    assert (said, opened["session"], opened["policy"]) == ("session-1 is open", "session-1", "default") and opened["tree"] == cells.tree_path("base")
+    assert opened["limits"]["timeout"] == 10 * cells.SLOWNESS and opened["limits"]["session_idle"] == 3600 and opened["limits"]["session_runs"] == 10000
+    assert answer("session_list") == ("session-1 waits\n", {"sessions": [{"session": "session-1", "state": "idle"}]})
+    assert answer("session_interrupt", session="session-1")[1] == {"session": "session-1", "interrupted": False}
+    in_session(server, "x = 1")
+    assert answer("session_checkpoint", session="session-1", name="a") == (
+        "session-1: the state is that of run 1", {"session": "session-1", "state": "that of run 1"})
+    assert answer("session_rollback", session="session-1", name="a")[1]["state"] == "that of run 1"
+    assert answer("write_file", name="a.csv", text="é")[1] == {"path": "files/a.csv", "mime": "text/csv", "bytes": 2}
+    assert answer("write_file", session="session-1", name="d/a.csv", text="é")[1] == {"path": "d/a.csv", "mime": "text/csv", "bytes": 2}
+    assert answer("list_files", of="files")[1] == {"files": [{"path": "files/a.csv", "mime": "text/csv", "bytes": 2}], "more": 0}
+    assert answer("list_files", session="session-1")[1] == {"files": [{"path": "d", "kind": "directory"}], "more": 0}
+    assert answer("list_files", session="session-1", of="d")[1]["files"] == [{"path": "d/a.csv", "mime": "text/csv", "bytes": 2, "kind": "file"}]
+    assert answer("session_close", session="session-1")[1] == {"session": "session-1", "state": "closed"}
+    assert answer("session_list")[1] == {"sessions": []}
+    assert schemas["read_file"] is None and "structuredContent" not in server.tool("read_file", path="files/a.csv")
+    assert "structuredContent" not in server.tool("session_close", session="session-1")  # which is an error
+
+
+def test_a_long_list_of_files_is_read_as_data_in_parts(server):
+    server.run("for i in range(300):\n    open(f'{i:0100}', 'w').close()")
+    names, offset = [], 0
+    while True:
+        data = server.tool("list_files", of="run-1", offset=offset)["structuredContent"]
+        assert 0 < len(json.dumps(data)) < 10_000
+        names += [file["path"] for file in data["files"]]
+        if not data["more"]:
+            break
+        offset = data["next_offset"]
+        assert offset == len(names) and data["more"] == 301 - offset
+    assert sorted(set(names)) == sorted([f"run-1/{i:0100}" for i in range(300)] + ["run-1/manifest.json"])
+
+
+def test_older_clients_get_no_data(base_tree):
+    with mcp_client.Server() as server:
+        server.initialize("2025-03-26")
+        assert server.tool("session_open") == {"content": [{"type": "text", "text": "session-1 is open"}]}
+
+
 # ---- sessions ----
 
 @pytest.fixture

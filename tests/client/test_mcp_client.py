@@ -60,6 +60,9 @@ def look_at(seen):
     assert seen["session"][2]["structuredContent"]["value"]["text/plain"] == "('one', 'three')"
     assert "that of run 1" in texts(seen["rollback"])[0] and "KeyboardInterrupt" in texts(seen["session"][3])[0]
     assert seen["session"][4]["structuredContent"]["value"]["text/plain"] == "'one'"
+    opened = seen["opened"]["structuredContent"]
+    assert (opened["session"], set(opened)) == ("session-1", {"session", "policy", "tree", "limits"}) and opened["limits"]["timeout"] == 30 * cells.SLOWNESS
+    assert seen["sessions"]["structuredContent"] == {"sessions": [{"session": "session-1", "state": "idle"}]}
     assert texts(seen["sessions"]) == ["session-1 waits\n"] and "KeyboardInterrupt" in texts(seen["interrupt"])[0]
 
     assert len(seen["progress"]) == 1 and 0 < seen["progress"][0]["progress"] < seen["progress"][0]["total"]

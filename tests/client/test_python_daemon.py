@@ -582,6 +582,18 @@ def test_a_session_is_closed_behind_its_block(daemon):
     assert session.manifest["runs"][0]["state"] == "kept"
 
     async def main():
-        async with await hotcell.AsyncDaemon(daemon.socket).session(**BOUNDS) as one:
-            return (await one.run("2")).value
-    assert asyncio.run(main()) == 2
+        client = hotcell.AsyncDaemon(daemon.socket)
+        async with await client.session(**BOUNDS) as one:
+            assert (await one.run("2")).value == 2
+        async with client.session(**BOUNDS) as two:
+            assert (await two.run("3")).value == 3
+        with pytest.raises(hotcell.SessionEnded):
+            await two.run("4")
+        for opened in await asyncio.gather(client.session(**BOUNDS), asyncio.create_task(client.session(**BOUNDS))):
+            assert (await opened.run("5")).value == 5
+            await opened.close()
+        with pytest.raises(hotcell.NotFound):
+            async with client.session("20260101T000000Z-000000000000"):
+                pass
+    asyncio.run(main())
+    assert {session["state"] for session in hotcell.Daemon(daemon.socket).sessions()} <= {"ended"}

@@ -164,9 +164,9 @@ def test_without_a_daemon(user):
     for option in ("--warm=try", "--warm=no"):
         result = cells.run("print(1)", option, user=user, env=env)
         assert (result.status, result.stdout, result.stderr) == (0, "1\n", ""), result
-    for place in ("http://nowhere", "http://localhost:65536", "http://localhost:0", "https://localhost:80"):
+    for place in ("http://nowhere", "http://localhost:65536", "http://localhost:0", "ftp://localhost:80"):
         result = cells.run("print(1)", "--warm", tree=None, user=user, env={"HOTCELL_SOCKET": place})
-        assert result.status == 64 and f"expected a path, or http://HOST:PORT, got '{place}'" in result.stderr, result
+        assert result.status == 64 and f"with /PREFIX behind it or without, got '{place}'" in result.stderr, result
     for place in ("127.0.0.1:1", "localhost:8080", "[::1]:80"):
         result = cells.run("print(1)", "--warm", tree=None, user=user, env={"HOTCELL_SOCKET": place})
         assert result.status == 64 and f"got '{place}': did you mean http://{place}?" in result.stderr, result

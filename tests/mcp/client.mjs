@@ -42,7 +42,7 @@ seen.resource = await client.readResource({ uri: "hotcell://run-1/table.csv" });
 seen.no_tool = await failure(tool("sh", {}));
 seen.no_resource = await failure(client.readResource({ uri: "hotcell://run-9/x" }));
 
-await tool("session_open", { files: { "first.txt": "one" } });
+seen.opened = await tool("session_open", { files: { "first.txt": "one" } });
 const inSession = (code) => tool("session_run", { session: "session-1", code });
 seen.session = [await inSession("x = open(first).read()")];
 await tool("session_checkpoint", { session: "session-1", name: "loaded" });

@@ -292,6 +292,22 @@ def test_the_first_open_figure_alone_is_kept():
     assert figure["mime"] == "image/png" and (result.output / figure["path"]).read_bytes().startswith(b"\x89PNG")
 
 
+TWO = "plt.plot([1, 2])\nplt.title('one')\nplt.show()\nplt.bar([0, 1], [2, 1])\nplt.title('two')\nplt.show()"
+
+
+@pytest.mark.parametrize("policy, titles", [
+    ("charts", ["two"]), ({"extends": "charts", "figures": {"show": "save"}}, ["one"]),
+    ({"extends": "charts", "figures": {"show": "save", "which": "all"}}, ["one", "two"]),
+    ("default", ["one", "two"]), ("none", ["one", "two"]), ("analysis", ["one", "two"]), ("statistics", ["one", "two"]), ("notebook", ["one", "two"])],
+    ids=["charts", "save", "save and all", "default", "none", "analysis", "statistics", "notebook"])
+def test_two_plots_with_two_shows_are_two_figures_elsewhere(policy, titles):
+    """Code for the older chart executor draws on after plt.show(), which does nothing; a policy that extends `charts` has the notebooks' way."""
+    result = cells.run("import matplotlib.pyplot as plt\n" + TWO, policy=policy, tree="scientific")
+    assert result.manifest["status"] == "ok", result
+    assert [figure["chart"]["title"] for figure in result.manifest["guest"]["figures"]] == titles, result.manifest["guest"]["figures"]
+    assert len(result.manifest["figures"]) == len(titles)
+
+
 SECRETS = {
     "api_key = abc123": "api_key=<REDACTED>", "TOKEN: xyz": "TOKEN=<REDACTED>", "my password hunter2": "my password=<REDACTED>",
     "aws_secret_access_key=AAAA/BBB": "aws_secret_access_key=<REDACTED>", "AWS-ACCESS-KEY-ID: AK": "AWS-ACCESS-KEY-ID=<REDACTED>",

@@ -117,6 +117,15 @@ def test_inputs_are_named(base_tree, tmp_path):
     assert error(result)["hint"].startswith("The job's inputs: /input/d.xlsx (variable d).")
 
 
+def test_the_names_of_the_data_are_told(base_tree, tmp_path):
+    file = tmp_path / "sales.txt"
+    file.write_text("x")
+    hint = "The job's inputs: /input/sales.txt (variable sales)."
+    assert error(cells.run("df.head()", "--input", f"sales={file}"))["hint"] == hint
+    assert error(cells.run("print(data)", "--input", f"sales={file}"))["hint"] == hint
+    assert error(cells.run("other.head()", "--input", f"sales={file}"))["hint"] is None and error(cells.run("df.head()"))["hint"] is None
+
+
 @pytest.mark.parametrize("code, hint", [
     ("f['Price']", "The columns are: 'price', 'count'. Perhaps 'price' is meant."),
     ("f.groupby('x').sum()", "The columns are: 'price', 'count'."),
@@ -132,6 +141,39 @@ def test_hints_about_libraries(scientific, code, hint):
     result = cells.run(TABLE + code, tree=scientific)
     assert last_line(result).startswith("hint: " + hint), result.stderr
     assert len(error(result)["hint"]) < 1500
+
+
+MISSING = [("pd.DataFrame()", "import pandas as pd is missing."), ("np.pi", "import numpy as np is missing."),
+           ("plt.plot([1])", "import matplotlib.pyplot as plt is missing."), ("sns.x", "import seaborn as sns is missing."),
+           ("def f():\n    return stats.zscore([1])\nf()", "from scipy import stats is missing."),
+           ("numpy.pi", "If the module numpy is meant, import numpy is missing.")]
+OWN_MISSING = [("json.loads('1')", "If the module json is meant, import json is missing."), ("math.pi", "If the module math is meant, import math is missing."),
+               ("re.escape('.')", "If the module re is meant, import re is missing."), ("os.getcwd()", "If the module os is meant, import os is missing.")]
+OWN_NAMES = [("Path('x')", "from pathlib import Path is missing."), ("defaultdict(list)", "from collections import defaultdict is missing.")]
+
+
+@pytest.mark.parametrize("code, hint", MISSING + OWN_MISSING + OWN_NAMES)
+def test_a_missing_import_is_told(scientific, code, hint):
+    result = cells.run(code, tree=scientific)
+    assert last_line(result) == "hint: " + hint and error(result)["hint"] == hint
+    statement = hint.removesuffix(" is missing.").rpartition(", ")[2]
+    assert "NameError" not in cells.run(f"{statement}\n{code}", tree=scientific).stderr  # as it says
+
+
+def test_only_imports_that_would_work_are_told(base_tree):
+    for code in (each for each, _ in MISSING):  # without libraries
+        assert "hint:" not in cells.run(code).stderr, code
+    for code in "fortune()", "x = Json", "def f():\n    print(json)\n    json = 1\nf()", "raise NameError('json')", "del x":
+        assert "hint:" not in cells.run(code).stderr, code
+    refused = cells.run("pickle.dumps(1)\njson.dumps(1)", policy={"imports": {"deny": ["pickle"]}})
+    assert "hint:" not in refused.stderr and "'pickle' is not defined" in refused.stderr
+
+
+def test_the_model_sees_what_import_is_missing(scientific):
+    with hotcell.Session(tree=scientific, binary=cells.HOTCELL) as session:
+        failed = session.run("pd.DataFrame()")
+        assert failed.error.hint == "import pandas as pd is missing." and str(failed.stderr).endswith("hint: import pandas as pd is missing.\n")
+        assert session.run("import pandas as pd\npd.DataFrame().size").value == 0
 
 
 def test_columns_are_no_hint_for_another_key(scientific):

@@ -78,6 +78,16 @@ def test_a_session_has_the_python_of_its_tree(others, monkeypatch):
     assert (done.stdout.split(), done.stderr) == (versions, "")
 
 
+def test_a_missing_import_is_told_once(others, monkeypatch):
+    """From Python 3.12 on the traceback itself names a module of Python's own, and hotcell does not say it again."""
+    store, versions = others
+    monkeypatch.setenv("HOTCELL_STATE", str(store.path))
+    for version in versions:
+        said = cells.run("json.loads('1')", tree=f"base-{version}").stderr
+        assert said.count("import") == 1 and ("Did you forget to import 'json'" in said) == (version >= "3.12"), said
+        assert cells.run("Path('x')", tree=f"base-{version}").stderr.endswith("hint: from pathlib import Path is missing.\n")
+
+
 def test_layers_are_for_the_python_of_their_tree(others, monkeypatch):
     store, versions = others
     monkeypatch.setenv("HOTCELL_STATE", str(store.path))

@@ -497,6 +497,21 @@ static void print_text(FILE *out, const cJSON *card, const struct hc_policy *p)
     print_returns(out, card);
 }
 
+cJSON *hc_card_of_session(const struct hc_policy *p)
+{
+    static const char *const limits[] = {"limits.timeout",      "limits.memory",       "limits.output",
+                                         "limits.session_idle", "limits.session_life", "limits.session_cpu",
+                                         "limits.session_runs"};
+    cJSON *card = cJSON_CreateObject();
+    add_member(card, "policy", cJSON_CreateString(p->name));
+    add_member(card, "tree", cJSON_CreateString(p->tree));
+    cJSON *values = cJSON_AddObjectToObject(card, "limits");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        add_member(values, limits[i] + sizeof "limits." - 1,
+                   hc_option_to_plain_json(p, hc_option_by_path(limits[i])));
+    return card;
+}
+
 int hc_card_print(const struct hc_policy *p, bool json, FILE *out, struct hc_error *err)
 {
     cJSON *card = make_card(p, err);

@@ -89,11 +89,13 @@ static int read_policy(struct hc_mcp_peer *p, const char *name, struct hc_proble
     int rc = out ? hc_card_print(&policy, false, out, &err) : hc_fail(&err, 0, "out of memory");
     if (out && fclose(out) != 0 && rc == 0)
         rc = hc_fail(&err, 0, "out of memory");
+    p->session_card = hc_card_of_session(&policy);
     hc_policy_finish(&policy);
     if (rc < 0)
         hc_problem_set(why, err.exit == HC_EXIT_UNAVAILABLE ? HC_PROBLEM_HOST : HC_PROBLEM_INTERNAL, "%s",
                        err.text);
     p->m.card = p->card;
+    p->m.session_card = p->session_card;
     return rc;
 }
 
@@ -112,6 +114,7 @@ static void free_peer(struct hc_mcp_peer *p)
     hc_mcp_streams_finish(p);
     hc_files_finish(&p->store);
     free(p->card);
+    cJSON_Delete(p->session_card);
     free(p);
 }
 

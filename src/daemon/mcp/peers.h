@@ -75,6 +75,7 @@ struct hc_mcp_peer {
     struct hc_tenant *tenant;                      /* borrowed */
     char policy[HC_TENANT_NAME];                   /* name of the policy of its programs */
     char *card;                                    /* owned */
+    cJSON *session_card;                           /* owned */
     int64_t used;                                  /* last request or end of one (CLOCK_MONOTONIC, ms) */
     bool due;                                      /* there is news of its programs or sessions */
     struct hc_mcp_work programs[HC_MCP_PLACES];    /* one for each of m.programs */

@@ -238,6 +238,7 @@ int hc_mcp_serve(const struct hc_mcp_config *config, struct hc_error *err)
                                 .timeout_ms = config->timeout_ms,
                                 .commands = config->commands,
                                 .card = config->card,
+                                .session_card = config->session_card,
                                 .store = &s.directory.store},
                           .config = config,
                           .lines.max = MAX_MESSAGE};

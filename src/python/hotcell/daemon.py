@@ -24,7 +24,7 @@ from .wire import (Answer, Aside, Call, Connection, Flow, Notify, Place, adrive,
 
 if TYPE_CHECKING:
     from .admin import Admin, AsyncAdmin
-    from .daemon_sessions import AsyncDaemonSession, DaemonSession
+    from .daemon_sessions import AsyncDaemonSession, AsyncOpening, DaemonSession
     from .jobs import Amount
     from .launcher import PathLike
 
@@ -543,10 +543,15 @@ class AsyncDaemon:
         info = await aresult_of(_submit_flow(self._place, _body("AsyncDaemon.submit", code, named, spec), key))
         return AsyncJob(self._place, info["job_id"], named, info)
 
-    async def session(self, session_id: Optional[str] = None, *, output_dir: Optional["PathLike"] = None,
-                      tools: Optional[Tools] = None, **spec: Any) -> "AsyncDaemonSession":
-        """As Daemon.session."""
-        from .daemon_sessions import AsyncDaemonSession, session_flow  # which needs this module
+    def session(self, session_id: Optional[str] = None, *, output_dir: Optional["PathLike"] = None,
+                tools: Optional[Tools] = None, **spec: Any) -> "AsyncOpening":
+        """As Daemon.session: `await daemon.session()`, or `async with daemon.session() as session`."""
+        from .daemon_sessions import AsyncOpening  # which needs this module
+        return AsyncOpening(self._session(session_id, output_dir, tools, spec))
+
+    async def _session(self, session_id: Optional[str], output_dir: Optional["PathLike"], tools: Optional[Tools],
+                       spec: Dict[str, Any]) -> "AsyncDaemonSession":
+        from .daemon_sessions import AsyncDaemonSession, session_flow
         named = tools_by_name(tools)
         body = _session_body("AsyncDaemon.session", session_id, named, spec)
         make_ready(output_dir)

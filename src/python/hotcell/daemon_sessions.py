@@ -6,7 +6,7 @@ import contextlib
 import inspect
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Coroutine, Dict, Generator, List, Mapping, Optional, Sequence, Union
 
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .commands import command_spec
@@ -342,3 +342,29 @@ class AsyncDaemonSession(_SessionFlows):
 
     async def __aexit__(self, *why: Any) -> None:
         await self.close()
+
+
+class AsyncOpening(Coroutine[Any, Any, AsyncDaemonSession]):
+    """A session that is being begun: awaited, it is the session; in `async with` it is that, too, and closed at the end."""
+
+    def __init__(self, begun: Coroutine[Any, Any, AsyncDaemonSession]) -> None:
+        self._begun = begun
+
+    def __await__(self) -> Generator[Any, Any, AsyncDaemonSession]:
+        return self._begun.__await__()
+
+    def send(self, value: Any) -> Any:
+        return self._begun.send(value)
+
+    def throw(self, *why: Any) -> Any:
+        return self._begun.throw(*why)
+
+    def close(self) -> None:
+        self._begun.close()
+
+    async def __aenter__(self) -> AsyncDaemonSession:
+        self._session = await self._begun
+        return self._session
+
+    async def __aexit__(self, *why: Any) -> None:
+        await self._session.close()

@@ -15,6 +15,20 @@ LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "statsmodels", "matplotlib",
              "openpyxl", "tabulate", "bs4", "html5lib", "lxml", "yaml", "dateutil", "pytz", "joblib", "patsy")
 OTHER_NAMES = {"scikit-learn": "sklearn", "scikit_learn": "sklearn", "pillow": "PIL", "Pillow": "PIL", "beautifulsoup4": "bs4",
                "pyyaml": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
+# Names that programs usually give to a module, or take from one -> the statement that binds them.
+USUAL_IMPORTS = {
+    "np": "import numpy as np", "pd": "import pandas as pd", "plt": "import matplotlib.pyplot as plt", "mpl": "import matplotlib as mpl",
+    "mdates": "import matplotlib.dates as mdates", "sns": "import seaborn as sns", "px": "import plotly.express as px",
+    "go": "import plotly.graph_objects as go", "stats": "from scipy import stats", "sm": "import statsmodels.api as sm",
+    "smf": "import statsmodels.formula.api as smf", "nx": "import networkx as nx", "pl": "import polars as pl", "pa": "import pyarrow as pa",
+    "xr": "import xarray as xr", "sp": "import sympy as sp", "Image": "from PIL import Image", "BeautifulSoup": "from bs4 import BeautifulSoup",
+    "tqdm": "from tqdm import tqdm", "dt": "import datetime as dt", "ET": "import xml.etree.ElementTree as ET",
+    "timedelta": "from datetime import timedelta", "Path": "from pathlib import Path", "Counter": "from collections import Counter",
+    "defaultdict": "from collections import defaultdict", "deque": "from collections import deque", "Decimal": "from decimal import Decimal",
+    "StringIO": "from io import StringIO", "BytesIO": "from io import BytesIO", "dataclass": "from dataclasses import dataclass",
+    "partial": "from functools import partial", "reduce": "from functools import reduce", "deepcopy": "from copy import deepcopy"}
+NAMES_OF_DATA = ("df", "data", "dataset", "frame", "table")  # what programs call an input of which they were not told the name
+SAYS_OWN_MODULES = sys.version_info >= (3, 12)  # the traceback of a NameError asks "Did you forget to import" one of Python's own modules?
 LAYERS = "/usr/lib/layers/"  # where the layers of a tree are mounted: all modules of layers are named
 SCREENS = ("tkinter", "_tkinter", "gi", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6", "qtpy")
 SCARCE = 65536  # bytes left in a directory that is nearly full
@@ -160,6 +174,28 @@ def of_module(error, facts):
     return f"{top} is not installed, and nothing can be installed in the cell.{meant}{rest}"
 
 
+def of_name(error, facts):
+    """The import that the program lacks, unless the traceback says so already; or the names that its data has."""
+    name = error.name if type(error) is NameError else None
+    if type(name) is not str or len(name) > LONGEST:
+        return None
+    usual = USUAL_IMPORTS.get(name)
+    if usual is not None:
+        return f"{usual} is missing." if is_there(usual.split()[1]) else None
+    if name in NAMES_OF_DATA and facts["inputs"] and facts["files"] is None:
+        return f"The job's inputs: {inputs_of(facts)}."
+    if name in sys.stdlib_module_names:
+        known = not SAYS_OWN_MODULES
+    else:
+        known = name in LIBRARIES or name in modules_below(LAYERS)
+    return f"If the module {name} is meant, import {name} is missing." if known and is_there(name) else None
+
+
+def is_there(module):
+    """Whether the program could import this module, as far as its first name tells."""
+    return module.partition(".")[0] in modules_there() and may_import(module)
+
+
 def own_module(name):
     """Where a module of this name is that is not the tree's, as the beginning of a sentence; None: there is none."""
     import posix
@@ -195,15 +231,19 @@ def modules_below(place):
 def of_file(error, facts):
     if not isinstance(error, FileNotFoundError) or error.filename is None:
         return None
-    inputs = [f"{path} (variable {name})" for name, path in facts["inputs"]] if facts["files"] is None else []
+    inputs = inputs_of(facts) if facts["files"] is None else ""
     lost = missing_folder(error.filename)
     here = working_files()
     said = [f"There is no directory {lost}; to write there, make it with os.makedirs({lost!r})."] if lost is not None else []
-    said += [f"The job's inputs: {listed(inputs)}." if inputs else "The job has no inputs." if facts["files"] is None else
+    said += [f"The job's inputs: {inputs}." if inputs else "The job has no inputs." if facts["files"] is None else
              f"Of the host's files a program sees those in {facts['files']}."]
     if here is not None:
         said.append(f"Files in the working directory: {listed(here)}." if here else "The working directory is empty.")
     return " ".join(said)
+
+
+def inputs_of(facts):
+    return listed([f"{path} (variable {name})" for name, path in facts["inputs"]])
 
 
 def of_temporary(error, facts):
@@ -327,5 +367,5 @@ def folder_of(name):
     return f"/{name.partition('_')[0]}"
 
 
-ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_file, of_temporary, of_empty_table, of_input, of_memory, of_space,
+ADVISERS = (of_refusal, of_network, of_processes, of_columns, of_module, of_name, of_file, of_temporary, of_empty_table, of_input, of_memory, of_space,
             of_read_only, of_links)
