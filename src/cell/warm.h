@@ -19,14 +19,12 @@
  * tenants that asked last. Each has several times the memory of one that has not. */
 #define HC_WARM_PREPARED 8
 
-/* Bytes of warm.memory (hotcelld.conf(5)) that zygotes and waiting cells count for: those that have loaded
- * nothing, and those with libraries; and what a cell with libraries counts for in addition once it is
- * prepared. */
-#define HC_WARM_PLAIN_BYTES       (INT64_C(8) << 20)
-#define HC_WARM_LOADED_BYTES      (INT64_C(80) << 20)
-#define HC_WARM_PLAIN_CELL_BYTES  (INT64_C(2) << 20)
-#define HC_WARM_LOADED_CELL_BYTES (INT64_C(2) << 20)
-#define HC_WARM_PREPARED_BYTES    (INT64_C(8) << 20)
+/* Bytes of warm.memory (hotcelld.conf(5)) that are counted: for a zygote that has loaded nothing, and for one
+ * with libraries; for a waiting cell; and in addition for one with libraries once it is prepared. */
+#define HC_WARM_PLAIN_BYTES    (INT64_C(8) << 20)
+#define HC_WARM_LOADED_BYTES   (INT64_C(80) << 20)
+#define HC_WARM_CELL_BYTES     (INT64_C(2) << 20)
+#define HC_WARM_PREPARED_BYTES (INT64_C(8) << 20)
 
 /* An interpreter, and whether there shall be one. */
 struct hc_warm_zygote {
@@ -68,7 +66,7 @@ struct hc_warm {
     struct hc_warm_counts counts;                   /* counts of this worker */
 };
 
-/* Number of cells with libraries that can wait under these rules, beside the interpreters of one policy like
+/* Number of cells that can wait under these rules, beside the interpreters of one policy like
  * "default": one that has loaded nothing, and HC_WARM_USUAL_LOADED with libraries. */
 #define HC_WARM_USUAL_LOADED 2
 int64_t hc_warm_fit(const struct hc_warm_rules *rules);

@@ -19,8 +19,8 @@ enum hc_cold {
 
 /* Counts since the worker started, except the first row, which is of now. */
 struct hc_warm_counts {
-    /* Numbers of zygotes; of cells that wait; of further cells with libraries that there is room for, without
-     * one more zygote. */
+    /* Numbers of zygotes; of cells that wait; of further cells that there is room for, without one more
+     * zygote. */
     int64_t zygotes, cells, room;
     /* Numbers of zygotes that were started; could not be started; died; were replaced (recycled) because of
      * the number of their cells, their age or their tree; were ended as no job asked for them (idle); were

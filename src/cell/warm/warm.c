@@ -55,16 +55,10 @@ static void stop_zygote(struct hc_warm *w, struct hc_warm_zygote *z, int64_t *wh
 
 /* ---- room ---- */
 
-/* Bytes that the zygote for these rules counts for at this rung, and a cell of it. */
+/* Bytes that the zygote for these rules counts for at this rung. */
 static int64_t zygote_bytes(const struct hc_cached_policy *cached, size_t rung)
 {
     return hc_ladder_loads(cached->policy.rules, rung) ? HC_WARM_LOADED_BYTES : HC_WARM_PLAIN_BYTES;
-}
-
-static int64_t cell_bytes(const struct hc_warm_zygote *z)
-{
-    return hc_ladder_loads(z->cached->policy.rules, z->rung) ? HC_WARM_LOADED_CELL_BYTES
-                                                             : HC_WARM_PLAIN_CELL_BYTES;
 }
 
 /* Bytes that a cell counts for in addition once it has copied what jobs write to (hc_warm_prepare). */
@@ -81,7 +75,7 @@ static int64_t bytes_used(struct hc_warm *w)
             bytes += zygote_bytes(w->zygotes[i].cached, w->zygotes[i].rung);
     for (size_t i = 0; i < HC_WARM_SLOTS; i++)
         if (w->slots[i].cell.pid > 0)
-            bytes += cell_bytes(zygote_of(w, &w->slots[i])) +
+            bytes += HC_WARM_CELL_BYTES +
                      (w->slots[i].cell.prepared ? prepared_bytes(zygote_of(w, &w->slots[i])) : 0);
     return bytes;
 }
@@ -89,7 +83,7 @@ static int64_t bytes_used(struct hc_warm *w)
 static void count_room(struct hc_warm *w)
 {
     int64_t free_slots = HC_WARM_SLOTS - w->counts.cells;
-    int64_t fit = (w->rules.bytes - bytes_used(w)) / HC_WARM_LOADED_CELL_BYTES;
+    int64_t fit = (w->rules.bytes - bytes_used(w)) / HC_WARM_CELL_BYTES;
     w->counts.room = MAX(MIN(fit, free_slots), 0);
 }
 
@@ -104,7 +98,7 @@ void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
 int64_t hc_warm_fit(const struct hc_warm_rules *rules)
 {
     int64_t rest = rules->bytes - HC_WARM_PLAIN_BYTES - HC_WARM_USUAL_LOADED * HC_WARM_LOADED_BYTES;
-    return MAX(MIN(rest / HC_WARM_LOADED_CELL_BYTES, HC_WARM_SLOTS), 0);
+    return MAX(MIN(rest / HC_WARM_CELL_BYTES, HC_WARM_SLOTS), 0);
 }
 
 static bool is_in_use(int64_t last)
@@ -396,7 +390,7 @@ static void settle_slot(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cac
     if (!z->zygote && start_zygote(w, s, cached) < 0)
         return;
     bool waits = s->cell.pid > 0 && hc_parked_alive(&s->cell) && hc_now_us() - s->cell.born_us <= OLD_US;
-    if (!waits && make_room(w, NULL, cell_bytes(z)))
+    if (!waits && make_room(w, NULL, HC_WARM_CELL_BYTES))
         park_cell(w, s);
 }
 

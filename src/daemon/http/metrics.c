@@ -88,8 +88,7 @@ static void print_warm(const struct hc_dispatch *d, struct hc_buf *out)
     };
     print_single(out, "warm_zygotes", "gauge", "Warm interpreters.", c.zygotes);
     print_single(out, "warm_cells", "gauge", "Cells that wait for a job.", c.cells);
-    print_single(out, "warm_cells_room", "gauge",
-                 "Further cells with libraries that warm.memory has room for.", c.room);
+    print_single(out, "warm_cells_room", "gauge", "Further cells that warm.memory has room for.", c.room);
     print_single(out, "warm_zygotes_started_total", "counter", "Warm interpreters that were started.",
                  c.zygotes_started);
     print_family(out, "warm_zygotes_ended_total", "why",
