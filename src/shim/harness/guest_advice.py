@@ -10,11 +10,12 @@ CHAINED = 10  # exceptions that one was raised from, as far as they are looked a
 FRAMES = 2000  # most frames of one traceback
 LISTED = 20  # names in one list
 LONGEST = 60  # characters of one name
-# Libraries that are named if they are there.
+# Libraries that are named if they are there, those that programs want most first: all that recipes (rootfs) have.
 LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn", "plotly", "sympy", "networkx", "PIL",
-             "openpyxl", "tabulate", "bs4", "html5lib", "lxml", "yaml", "dateutil", "pytz", "joblib", "patsy")
+             "openpyxl", "tabulate", "bs4", "html5lib", "lxml", "yaml", "jinja2", "tqdm", "dateutil", "pytz", "joblib", "patsy", "mpmath",
+             "pytest")
 OTHER_NAMES = {"scikit-learn": "sklearn", "scikit_learn": "sklearn", "pillow": "PIL", "Pillow": "PIL", "beautifulsoup4": "bs4",
-               "pyyaml": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
+               "pyyaml": "yaml", "PyYAML": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
 LAYERS = "/usr/lib/layers/"  # where the layers of a tree are mounted: all modules of layers are named
 SCREENS = ("tkinter", "_tkinter", "gi", "wx", "PyQt5", "PyQt6", "PySide2", "PySide6", "qtpy")
 SCARCE = 65536  # bytes left in a directory that is nearly full
