@@ -128,6 +128,8 @@ def test_inputs_are_named(base_tree, tmp_path):
     ("f.loc['x']", "The labels of the index are: 0."),
     ("pd.DataFrame({i: [1] for i in range(50)})['x']", "The columns are: 0, 1,"),
     ("pd.read_csv('http://example.com/x.csv')", "Network is off in this policy; pass data with --input."),
+    ("f.to_parquet('f')", "pyarrow is not installed, and nothing can be installed in the cell. Libraries that are there: numpy,"),
+    ("f.to_hdf('f', key='k')", "pytables is not installed, and nothing can be installed in the cell. Libraries that are there: numpy,"),
     ("import pandass", "pandass is not installed, and nothing can be installed in the cell. Perhaps pandas is meant. Libraries that are there: numpy,"),
     ("import matplotlib; matplotlib.use('TkAgg')\nimport matplotlib.pyplot as plt; plt.plot([1])", "There is no screen in the cell"),
 ])
