@@ -312,6 +312,7 @@ install: all ## programs, libhotcell, policies, recipes, man pages, units and th
 	sed 's|/usr/local/|$(PREFIX)/|' scripts/systemd/unprivileged.conf >$(DESTDIR)$(PREFIX)/share/hotcell/systemd/unprivileged.conf
 	install -D -m 644 scripts/systemd/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/hotcell.conf
 	install -D -m 644 scripts/systemd/tmpfiles.conf $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/hotcell.conf
+	install -D -m 644 scripts/oci/seccomp.json $(DESTDIR)$(PREFIX)/share/hotcell/oci/seccomp.json
 	install -d $(DESTDIR)$(PREFIX)/share/hotcell/apparmor
 	sed 's|/usr/local/|$(PREFIX)/|' scripts/apparmor/hotcell >$(DESTDIR)$(PREFIX)/share/hotcell/apparmor/hotcell
 	install -d $(DESTDIR)$(PREFIX)/libexec/hotcell/slurm

@@ -188,7 +188,7 @@ class Opened:
         number of its entries, so they are counted."""
         self.file.seek(max(0, self.size - LOCATOR - END.size))
         locator, end = self.file.read(LOCATOR), self.file.read(END.size)
-        signature, *_, length, _, comment = END.unpack(end)
+        signature, *_, length, _, comment = END.unpack(end.rjust(END.size, b"\0"))
         begin = self.size - END.size - length
         if signature != b"PK\5\6" or comment or locator.startswith(b"PK\6\7") or begin < 0:
             raise BuildError(BAD_INPUT, f"{self.label}: expected an archive that ends with its end record, not of zip64 and without a comment")

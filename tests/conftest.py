@@ -27,7 +27,7 @@ LONG = {"test_language_escapes", "test_compatibility", "test_cpython", "test_roo
         "test_standins", "test_python_tools", "test_figures", "test_chart_data", "test_deadline",
         "test_report_browser", "test_doctor", "test_hostile_shim", "test_all_system_calls", "test_injected_faults", "test_cgroups",
         "test_systemd_scopes", "test_soak", "test_vm", "test_bench", "test_mcp_client", "test_openapi_tools", "test_typescript", "test_daemon_chaos", "test_daemon_load",
-        "test_malformed_http", "test_slurm", "test_flaky_retry", "test_inputs_by_name"}
+        "test_malformed_http", "test_slurm", "test_containers", "test_flaky_retry", "test_inputs_by_name"}
 
 SLOW = slow.listed()
 ROWS = rows.rows_by_test()  # "pytest -k S1.20" runs the tests of a row
@@ -39,7 +39,7 @@ BOTH_USERS = {"test_inside", "test_past_attacks"}
 MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "test_hostile_programs": "root ordinary", "test_hostile_commands": "root ordinary",
            "test_command_limits": "root ordinary", "test_layer_matrix": "root", "test_host_memory": "root", "test_inside": "ordinary",
            "test_systemd_scopes": "systemd-root systemd-ordinary", "test_systemd_units": "systemd-root",
-           "test_slurm_cgroups": "root"}
+           "test_slurm_cgroups": "root", "test_containers": "root"}
 # What shows that cells hold: "scripts/test --machine-all" runs all of it in warm cells too, every run of scripts/test what could end
 # otherwise in them and is quick ("warm"); the drill is in test_warm_cells.
 CONTAINED = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_side_channels", "test_hostile_programs", "test_hostile_commands",

@@ -20,10 +20,14 @@ struct hc_ids {
  * length. */
 #define HC_UID_START 2130706432u
 #define HC_UID_COUNT 65536u
+#define HC_UID_LEAST 1000u /* first uid that a range may have */
 
-/* Read the range from $HOTCELL_UID_RANGE=START:COUNT; without it the default. HC_EXIT_CONFIG if the variable
- * is wrong. */
+/* Read the range from $HOTCELL_UID_RANGE=START:COUNT; without it the default or, where that does not exist in
+ * this process's user namespace, a range that does. HC_EXIT_CONFIG if the variable is wrong. */
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err);
+
+/* Whether these uids, and the gids of the same numbers, exist in this process's user namespace. */
+bool hc_ids_exist(uid_t start, uid_t count);
 
 /* Get ids for one job; hc_ids_release gives them back. HC_EXIT_UNAVAILABLE if all are in use. */
 int hc_ids_lease(struct hc_ids *ids, struct hc_error *err);

@@ -131,8 +131,12 @@ int hc_tree_show(int argc, char **argv)
     return tell(argc, argv, 1, MOST_ENTRIES);
 }
 
+/* A tree with layers is several entries, of which about.py compares only two. */
 int hc_tree_diff(int argc, char **argv)
 {
+    for (int i = 1; i < argc; i++)
+        if (*argv[i] && strchr(argv[i] + 1, HC_LAYER_SIGN))
+            return hc_usage("tree", "diff: '%s' has layers: expected two trees or two layers", argv[i]);
     return tell(argc, argv, 2, 2);
 }
 

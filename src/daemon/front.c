@@ -18,6 +18,7 @@
 #include <sys/param.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #define TICK_MS  1000 /* ms between looks at slow clients and old results */
@@ -48,16 +49,38 @@ static void tell_manager(struct hc_front *f, enum hc_say what)
         hc_warn("%s", err.text);
 }
 
+/* An upgrade renames the new file over the old one, which is then in no directory any more. */
+static bool is_replaced(int program_fd)
+{
+    struct stat st;
+    return fstat(program_fd, &st) == 0 && st.st_nlink == 0;
+}
+
+/* Ends jobs for which no daemon after this one would answer: those that wait unpromised, and with `running`
+ * those that run. `why` as of hc_dispatch_cancel. */
+static void cancel_jobs(struct hc_front *f, bool running, const char *why)
+{
+    for (struct hc_task *task = f->dispatch.tasks.newest, *older; task; task = older) {
+        older = task->older;
+        if ((running && task->state == HC_TASK_RUNNING) || (task->state == HC_TASK_QUEUED && !task->promised))
+            hc_dispatch_cancel(&f->dispatch, task, why);
+    }
+}
+
+/* After an upgrade no job can start any more: the shim is of the new version. */
 static void begin_drain(struct hc_front *f)
 {
     if (f->dispatch.draining)
         return;
     f->dispatch.draining = true;
+    f->dispatch.replaced = is_replaced(f->dispatch.program_fd);
     f->dispatch.drain_until = hc_mono_ms() + f->dispatch.config.drain_ms;
     hc_http_quiesce(&f->http);
-    hc_info("draining: %lld jobs run, %lld wait, %zu sessions end",
+    hc_info("draining: %lld jobs run, %lld wait%s, %zu sessions end",
             (long long)hc_queue_running(f->dispatch.queue), (long long)hc_queue_waiting(f->dispatch.queue),
-            f->sessions.open);
+            f->dispatch.replaced ? " for the version that was installed" : "", f->sessions.open);
+    if (f->dispatch.replaced)
+        cancel_jobs(f, false, "another version of hotcelld was installed: send the job again");
 }
 
 /* Applies a new configuration. Sockets, workers with their warm cells and the options of libmicrohttpd stay
@@ -135,11 +158,7 @@ static void manager_ready(struct hc_watch *w, uint32_t events)
  * for the next daemon. */
 static void cancel_all(struct hc_front *f)
 {
-    for (struct hc_task *task = f->dispatch.tasks.newest, *older; task; task = older) {
-        older = task->older;
-        if (task->state == HC_TASK_RUNNING || (task->state == HC_TASK_QUEUED && !task->promised))
-            hc_dispatch_cancel(&f->dispatch, task, NULL);
-    }
+    cancel_jobs(f, true, NULL);
     hc_front_sessions_drain(&f->sessions, true);
 }
 
@@ -159,7 +178,7 @@ static bool drained(struct hc_front *f)
     else
         hc_front_sessions_drain(&f->sessions, false);
     if (f->sessions.open || hc_queue_running(f->dispatch.queue) ||
-        (hc_queue_waiting(f->dispatch.queue) && !late))
+        (hc_queue_waiting(f->dispatch.queue) && !late && !f->dispatch.replaced))
         return false;
     hc_mcp_peers_drain(&f->peers);
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
@@ -258,6 +277,9 @@ static int start_front(struct hc_front *f, const struct hc_front_setup *setup, s
     f->dispatch.volumes_fd = open(HC_VOLUMES_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->dispatch.volumes_fd < 0)
         return hc_fail(err, errno, "open " HC_VOLUMES_DIR);
+    f->dispatch.program_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (f->dispatch.program_fd < 0)
+        return hc_fail(err, errno, "open /proc/self/exe");
     if (fcntl(setup->manager, F_SETFL, O_NONBLOCK) < 0)
         return hc_fail(err, errno, "start the front");
     if (count_descriptors(f, setup->listeners->count, setup->worker_count, err) < 0 ||

@@ -83,8 +83,9 @@ static int make_proc(const struct hc_plan *plan, struct hc_error *err)
         {"hidepid", 0, "invisible"}, {"subset", 0, "pid"}, {NULL, 0, NULL}};
     if (hc_weak(HC_WEAK_PID_NAMESPACE))
         return clone_proc(err);
-    return hc_fs_make("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts,
-                      NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
+    int fd = hc_fs_make("proc", hc_weak(HC_WEAK_PROC) ? NULL : opts,
+                        NO_SUID_NO_DEV | MOUNT_ATTR_NOEXEC | (plan->zygote ? 0 : MOUNT_ATTR_RDONLY), err);
+    return fd >= 0 ? fd : hc_ctx(err, "make a /proc for warm cells ('hotcell doctor' says more)");
 }
 
 /* Cover the zygote's /proc, which its copies have used until here, by an empty directory of the tree. */

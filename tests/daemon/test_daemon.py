@@ -5,6 +5,7 @@ import hashlib
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -326,6 +327,35 @@ def test_what_was_promised_and_not_begun_in_time_is_for_the_next_daemon(user):
         d.start_again()
         assert d.result(waiting)["manifest"]["stdout"]["text"] == "at last\n"
         assert d.get(f"/v1/jobs/{running}").json["manifest"]["status"] == "killed"
+        assert d.end() == 0
+
+
+def test_a_daemon_that_was_replaced_leaves_what_waits_to_the_new_one(user, monkeypatch):
+    """Its own shim is gone after an upgrade, so it can start no job any more."""
+    place = cells.new_directory(user)
+    (place / "bin").mkdir()
+    for name in ("hotcell", "hotcelld", "hotcell-shim", "hotcell-ledger"):
+        shutil.copy(cells.BUILD / name, place / "bin")
+    shutil.copytree(cells.BUILD.parent / "policies", place / "share/hotcell/policies")
+    monkeypatch.setattr(daemons, "HOTCELLD", place / "bin/hotcelld")
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        running = d.post_async("import time\ntime.sleep(1)\nprint('done')")
+        cells.wait_until("a cell", d.busy_worker)
+        waiting = d.post_async("print('at last')")
+        connection = d.connect()
+        connection.request("POST", "/v1/jobs", json.dumps(d.spec("print('at once')")))
+        cells.wait_until("it waits, too", lambda: len(d.get("/v1/jobs").json["jobs"]) == 3)
+        shutil.copy(place / "bin/hotcelld", place / "hotcelld")
+        (place / "hotcelld").rename(place / "bin/hotcelld")
+        assert d.end() == 0
+        assert "for the version that was installed" in d.log
+        answer = connection.getresponse()
+        problem = json.loads(answer.read())
+        connection.close()
+        assert problem["retry"] == "not_started" and "another version of hotcelld" in json.dumps(problem), problem
+        d.start_again()
+        assert d.result(waiting)["manifest"]["stdout"]["text"] == "at last\n"
+        assert d.get(f"/v1/jobs/{running}").json["manifest"]["stdout"]["text"] == "done\n"
         assert d.end() == 0
 
 

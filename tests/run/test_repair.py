@@ -1,8 +1,10 @@
 """Errors that the writer of a program, often a model, can repair it from: place, short traceback, and a hint in the words of the sender."""
 
+import importlib
 import json
 import os
 import sys
+from pathlib import Path
 
 import cells
 import daemons
@@ -12,6 +14,7 @@ sys.path.insert(0, str(daemons.SOURCE / "python"))
 import hotcell  # noqa: E402
 
 TABLE = "import pandas as pd\nf = pd.DataFrame({'price': [1], 'count': [2]})\n"
+ADVICE = daemons.SOURCE / "shim" / "harness" / "guest_advice.py"
 
 
 def last_line(result):
@@ -134,6 +137,8 @@ def test_the_names_of_the_data_are_told(base_tree, tmp_path):
     ("f.loc['x']", "The labels of the index are: 0."),
     ("pd.DataFrame({i: [1] for i in range(50)})['x']", "The columns are: 0, 1,"),
     ("pd.read_csv('http://example.com/x.csv')", "Network is off in this policy; pass data with --input."),
+    ("f.to_parquet('f')", "pyarrow is not installed, and nothing can be installed in the cell. Libraries that are there: numpy,"),
+    ("f.to_hdf('f', key='k')", "pytables is not installed, and nothing can be installed in the cell. Libraries that are there: numpy,"),
     ("import pandass", "pandass is not installed, and nothing can be installed in the cell. Perhaps pandas is meant. Libraries that are there: numpy,"),
     ("import matplotlib; matplotlib.use('TkAgg')\nimport matplotlib.pyplot as plt; plt.plot([1])", "There is no screen in the cell"),
 ])
@@ -357,3 +362,21 @@ def test_every_use_of_an_unused_import_is_refused(base_tree, use):
 def test_an_import_that_the_program_tries_still_fails(base_tree):
     result = cells.run("import subprocess\ntry:\n    import socket\nexcept ImportError:\n    print('none')")
     assert result.stdout == "none\n" and result.manifest["status"] == "ok"
+
+
+# ---- names of libraries ----
+
+@pytest.mark.parametrize("recipe", sorted((Path(__file__).parents[2] / "rootfs").glob("*.json")), ids=lambda path: path.stem)
+def test_a_library_of_a_recipe_is_one_that_hints_name(recipe):
+    """Under the name that programs import, and with the name of its package known where that is another."""
+    sys.path.insert(0, str(ADVICE.parent))
+    try:
+        advice = importlib.import_module(ADVICE.stem)
+    finally:
+        sys.path.remove(str(ADVICE.parent))
+    told = json.loads(recipe.read_text(encoding="utf-8"))
+    imported = {name.partition(".")[0] for name in told.get("imports", ())} - set(sys.stdlib_module_names) - {"mpl_toolkits"}
+    assert imported - set(advice.LIBRARIES) == set()
+    lower = {name.lower(): name for name in advice.LIBRARIES}
+    packages = told.get("distributions", [])
+    assert [name for name in packages if name.lower() not in lower and advice.OTHER_NAMES.get(name) not in advice.LIBRARIES] == []

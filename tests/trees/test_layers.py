@@ -410,6 +410,9 @@ def test_archive_of_too_many_entries_is_not_read(store):
     with zipfile.ZipFile(make_wheel(store.wheels), "a") as archive:
         archive.comment = b"more"
     assert refused(store.from_wheels("geo", wheel), "end record")
+    for length in (0, 1, 30):
+        wheel.write_bytes(make_wheel(store.wheels).read_bytes()[:length])
+        assert refused(store.from_wheels("geo", wheel), "end record")
     data = make_wheel(store.wheels).read_bytes()
     end64 = struct.pack("<LQHHLLQQQQ", 0x06064b50, 44, 45, 45, 0, 0, 4, 4, *struct.unpack("<LL", data[-10:-2]))
     wheel.write_bytes(data[:-22] + end64 + struct.pack("<LLQL", 0x07064b50, 0, len(data) - 22, 1) + data[-22:])

@@ -144,6 +144,8 @@ def test_update_and_rollback(store):
     assert newer != store.id and f"was {store.id[:12]}" in said and store.list()["tiny"] == newer
     differs = json.loads(store.tree("diff", "--json", store.id, "tiny").stdout)
     assert differs["files"] == {"added": 1, "removed": 0, "changed": 0} and differs["new"] == newer and "base-files" in differs["packages"]
+    with_layers = store.tree("diff", "tiny", "tiny+geo")
+    assert (with_layers.returncode, with_layers.stdout) == (64, "") and "'tiny+geo' has layers: expected two trees or two layers" in with_layers.stderr
     assert "1 added" in store.tree("diff", store.id, "tiny").stdout and store.tree("diff", "tiny", "tiny").returncode == 0
     assert store.tree("rollback", "tiny").stdout == f"{store.id} tiny\n" and store.list()["tiny"] == store.id
     assert store.run("tiny").stdout == "42\n"

@@ -67,7 +67,8 @@ hc_host_check_fn hc_host_check_leaf;
 
 #define HC_MEND_CONTAINER                                                                                    \
     "hotcell itself runs under a seccomp filter, as in a container: start that with '--security-opt "        \
-    "seccomp=unconfined', or with a profile that allows clone3, unshare, seccomp and the mount calls"
+    "seccomp=unconfined' (a pod with 'seccompProfile: {type: Unconfined}'), or with a profile that allows "  \
+    "clone3, unshare, seccomp and the mount calls; hotcell-hosts(7) names one"
 
 /* Set row->detail, and return the level. */
 enum hc_host_level hc_host_say(enum hc_host_level level, struct hc_host_row *row, const char *fmt, ...)

@@ -2,11 +2,13 @@
 
 #include "base/fd.h"
 #include "base/kernel.h"
+#include "base/status.h"
 #include "cell/doctor/probe.h"
 #include "cell/filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +27,15 @@ static int64_t sysctl_value(const char *name)
     return hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0 ? -1 : strtoll(text, NULL, 10);
 }
 
+/* Whether this process is root without the capabilities by which root maps ids, as in a container that drops
+ * all. */
+static bool may_map_no_ids(const struct hc_host *h)
+{
+    const uint64_t needed = 1 << CAP_SETUID | 1 << CAP_SETGID;
+    const char *text = h->has & HC_HAS_ROOT ? hc_status_read(AT_FDCWD, "/proc/self/status") : NULL;
+    return text && (hc_status_field(text, "CapEff", 16, needed) & needed) != needed;
+}
+
 /* Explain what refuses user namespaces to this user, if it is a known switch. */
 static void explain_userns(const struct hc_host *h, const struct hc_error *err, struct hc_host_row *row)
 {
@@ -38,6 +49,10 @@ static void explain_userns(const struct hc_host *h, const struct hc_error *err, 
         hc_host_mend(
             row,
             "as root: sysctl -w user.max_user_namespaces=15000 (and the same in /etc/sysctl.d, to keep it)");
+    } else if (refused && may_map_no_ids(h)) {
+        hc_host_mend(
+            row, "hotcell runs as root without the capabilities SETUID and SETGID: start the container "
+                 "as an ordinary user ('--user 1000', in a pod 'runAsUser: 1000'), or leave it these two");
     } else if (refused && !(h->has & HC_HAS_ROOT) && sysctl_value("kernel.unprivileged_userns_clone") == 0) {
         (void)hc_host_say(HC_HOST_FAIL, row, "kernel.unprivileged_userns_clone is 0: they are for root only");
         hc_host_mend(
@@ -118,8 +133,10 @@ enum hc_host_level hc_host_check_proc(struct hc_host *h, struct hc_host_row *row
     struct hc_error err;
     int rc = hc_probe_proc(&h->ids, &err);
     if (rc < 0 && err.sys == EPERM)
-        hc_host_mend(row, "parts of /proc are masked, as in a container: start that with '--security-opt "
-                          "systempaths=unconfined', or use a later kernel");
+        hc_host_mend(
+            row, "parts of /proc are masked, as in a container: start that with '--security-opt "
+                 "systempaths=unconfined' (a pod with 'procMount: Unmasked' and 'hostUsers: false'), or use "
+                 "a later kernel");
     return hc_host_probed(rc, &err, HC_HOST_NOTE, row, "hidepid=invisible, subset=pid");
 }
 

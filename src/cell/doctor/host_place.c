@@ -26,26 +26,6 @@ enum hc_host_level hc_host_check_policy(struct hc_host *h, struct hc_host_row *r
     return hc_host_say(HC_HOST_OK, row, "'%s' is valid", h->policy.name);
 }
 
-/* Whether the ids from `start` on exist in this process's user namespace. */
-static bool ids_exist_here(uid_t start, uid_t count)
-{
-    char text[4096];
-    if (hc_read_attr(AT_FDCWD, "/proc/self/uid_map", text, sizeof text) < 0)
-        return true;
-    char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        unsigned long long inside, outside, size;
-        char *p = line;
-        inside = strtoull(p, &p, 10);
-        outside = strtoull(p, &p, 10);
-        size = strtoull(p, &p, 10);
-        (void)outside;
-        if (start >= inside && (unsigned long long)start + count <= inside + size)
-            return true;
-    }
-    return false;
-}
-
 enum hc_host_level hc_host_check_ids(struct hc_host *h, struct hc_host_row *row)
 {
     struct hc_error err;
@@ -53,7 +33,7 @@ enum hc_host_level hc_host_check_ids(struct hc_host *h, struct hc_host_row *row)
     if (hc_ids_range(&start, &count, &err) < 0)
         return hc_host_say(HC_HOST_FAIL, row, "%s", err.text);
     const uid_t last = start + count - 1;
-    if ((h->has & HC_HAS_ROOT) && !ids_exist_here(start, count)) {
+    if ((h->has & HC_HAS_ROOT) && !hc_ids_exist(start, count)) {
         hc_host_mend(row, "set HOTCELL_UID_RANGE=START:COUNT to a range of the ids in /proc/self/uid_map");
         return hc_host_say(HC_HOST_FAIL, row,
                            "host uids %u to %u do not exist in the user namespace that hotcell itself is in",

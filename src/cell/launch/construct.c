@@ -97,7 +97,7 @@ static int write_id_maps(const struct hc_launch *l, struct hc_error *err)
     return rc < 0 ? hc_ctx(err, "map ids into the cell ('hotcell doctor' says more)") : 0;
 }
 
-/* The first process executes the shim while the launcher checks it. A shim that fails at once, for example
+/* The first process has executed the shim when the launcher checks it. A shim that fails at once, for example
  * one of another version, has printed the reason on one line. No program was read yet, so the line is
  * hotcell's own. */
 static int fail_ended_early(const struct hc_launch *l, struct hc_error *err)
@@ -138,18 +138,31 @@ static int fill_copies(struct hc_launch *l, int space_fd_taken, struct hc_error 
     return hc_launch_fill_copies(l, err) < 0 ? -1 : say_go(l, err);
 }
 
+/* The end of the socket: the first process has executed the shim, or has ended. Its /proc files are looked at
+ * only then, as those of a process that has changed its uid and still has the launcher's memory want
+ * CAP_SYS_PTRACE, which root of a container lacks. */
+static int check_when_executed(struct hc_launch *l, const struct hc_facts *facts, bool told,
+                               struct hc_error *err)
+{
+    if (!told || l->output_fd < 0 || l->tmp_fd < 0 || l->control_fd < 0)
+        return fail_ended_early(l, err);
+    /* A zygote runs no job, and does not have all layers of a cell. */
+    return l->plan.zygote ? 0 : check_layers(l, facts, err);
+}
+
 static int await_construction(struct hc_launch *l, struct hc_error *err)
 {
     if (write_id_maps(l, err) < 0 || say_go(l, err) < 0)
         return -1;
-    bool checked = false;
+    struct hc_facts facts = {0};
+    bool told = false;
     for (;;) {
         struct hc_arrival a;
         int rc = hc_sync_receive(l->sync_fd, &a, err);
         if (rc < 0)
             return -1;
         if (rc == 1)
-            return checked ? 0 : fail_ended_early(l, err);
+            return check_when_executed(l, &facts, told, err);
         if (a.msg.kind == HC_SYNC_ERROR)
             return hc_sync_failure(&a, err);
         if (a.msg.kind == HC_SYNC_COPIES && fill_copies(l, a.fds[0], err) < 0)
@@ -160,10 +173,8 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
             l->control_fd = a.fds[2];
         }
         if (a.msg.kind == HC_SYNC_FACTS) {
-            /* A zygote runs no job, and does not have all layers of a cell. */
-            if (!l->plan.zygote && check_layers(l, &a.msg.facts, err) < 0)
-                return -1;
-            checked = l->output_fd >= 0 && l->tmp_fd >= 0 && l->control_fd >= 0;
+            facts = a.msg.facts;
+            told = true;
         }
     }
 }

@@ -17,20 +17,75 @@
 
 #define RUN_DIR "/run/hotcell" /* directory of the file of leases */
 
+/* The next line of an id map in /proc, for example "0 100000 65536", as its first id and its number of ids;
+ * NULL at the end of the text. */
+static const char *next_extent(const char *text, uint64_t *first, uint64_t *count)
+{
+    char *rest;
+    *first = strtoull(text, &rest, 10);
+    if (rest == text)
+        return NULL;
+    (void)strtoull(rest, &rest, 10); /* the id outside */
+    *count = strtoull(rest, &rest, 10);
+    return rest;
+}
+
+static bool map_has(const char *path, uint64_t start, uint64_t number)
+{
+    char text[4096];
+    uint64_t first, count;
+    if (hc_read_attr(AT_FDCWD, path, text, sizeof text) < 0)
+        return true;
+    for (const char *at = text; (at = next_extent(at, &first, &count));)
+        if (start >= first && start + number <= first + count)
+            return true;
+    return false;
+}
+
+bool hc_ids_exist(uid_t start, uid_t count)
+{
+    return map_has("/proc/self/uid_map", start, count) && map_has("/proc/self/gid_map", start, count);
+}
+
+/* In a container with a user namespace, which most often has 65536 ids, the default range does not exist.
+ * Take the third quarter of the most ids in a row: useradd(8) counts from below, systemd and Debian use ids
+ * above. */
+static void take_ids_of_container(uid_t *start, uid_t *count)
+{
+    char text[4096];
+    uint64_t first, number, most = 0;
+    if (hc_ids_exist(*start, *count) || hc_read_attr(AT_FDCWD, "/proc/self/uid_map", text, sizeof text) < 0)
+        return;
+    uid_t wanted = 0;
+    for (const char *at = text; (at = next_extent(at, &first, &number));) {
+        if (number <= most)
+            continue;
+        most = number;
+        wanted = (uid_t)(first + number / 2);
+    }
+    const uid_t part = most / 4 < HC_UID_COUNT ? (uid_t)(most / 4) : HC_UID_COUNT;
+    if (wanted < HC_UID_LEAST || part == 0 || !hc_ids_exist(wanted, part))
+        return;
+    *start = wanted;
+    *count = part;
+}
+
 int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err)
 {
     *start = HC_UID_START;
     *count = HC_UID_COUNT;
     const char *text = getenv("HOTCELL_UID_RANGE");
-    if (!text || !*text)
+    if (!text || !*text) {
+        take_ids_of_container(start, count);
         return 0;
+    }
     char first[32];
     const char *colon = strchr(text, ':');
     int64_t s = 0, c = 0;
     if (colon && (size_t)(colon - text) < sizeof first) {
         memcpy(first, text, (size_t)(colon - text));
         first[colon - text] = '\0';
-        if (hc_parse_int(first, &s) == 0 && hc_parse_int(colon + 1, &c) == 0 && s >= 1000 && c >= 1 &&
+        if (hc_parse_int(first, &s) == 0 && hc_parse_int(colon + 1, &c) == 0 && s >= HC_UID_LEAST && c >= 1 &&
             c <= 1 << 24 && s + c <= 0xfffffffeLL) {
             *start = (uid_t)s;
             *count = (uid_t)c;
@@ -38,7 +93,8 @@ int hc_ids_range(uid_t *start, uid_t *count, struct hc_error *err)
         }
     }
     return hc_fail_as(err, HC_EXIT_CONFIG, 0,
-                      "HOTCELL_UID_RANGE: expected START:COUNT with START of at least 1000, got '%s'", text);
+                      "HOTCELL_UID_RANGE: expected START:COUNT with START of at least %u, got '%s'",
+                      HC_UID_LEAST, text);
 }
 
 /* Root's directory for leases, gone after a reboot as the leases are. The daemon's socket is there too. */

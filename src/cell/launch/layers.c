@@ -96,7 +96,7 @@ static int read_childs_namespaces(pid_t pid, struct hc_namespaces *out, struct h
 {
     if (hc_namespaces_read(pid, out, err) == 0)
         return 0;
-    /* The process executes the shim meanwhile: a shim that fails at once may have exited. */
+    /* The process has executed the shim: one that fails at once may have exited. */
     return err->sys == ENOENT
                ? hc_fail(err, 0, "the cell's first process ended before its layers were looked at")
                : -1;

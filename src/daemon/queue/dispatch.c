@@ -434,7 +434,7 @@ void hc_dispatch_start_jobs(struct hc_dispatch *d)
     struct hc_queued *next;
     int64_t now = hc_mono_ms();
     d->held_until = 0;
-    if (d->draining && now > d->drain_until)
+    if (d->draining && (d->replaced || now > d->drain_until))
         return;
     hc_queue_share(d->queue, hc_tenants_are_many(d->tenants, d->open));
     while ((w = idle_worker(d)) && (next = hc_queue_pop(d->queue, now)))

@@ -56,6 +56,8 @@ struct hc_dispatch {
     bool open;           /* users other than its owner may connect to a Unix socket (struct hc_listeners) */
     bool draining;       /* the daemon ends when the running and waiting jobs have ended */
     int64_t drain_until; /* time at which a draining daemon ends in any case (CLOCK_MONOTONIC, ms) */
+    int program_fd;      /* the executable of this daemon; owned */
+    bool replaced;       /* an upgrade has replaced the executable: jobs that wait are for the next daemon */
     bool paused;         /* an administrator has drained the daemon: it takes no new jobs, and does not end */
     int64_t held_until;  /* time until which a worker is kept free while jobs wait (CLOCK_MONOTONIC, ms), see
                             hc_queue_held; 0: no worker is */

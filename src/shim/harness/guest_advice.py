@@ -10,11 +10,12 @@ CHAINED = 10  # exceptions that one was raised from, as far as they are looked a
 FRAMES = 2000  # most frames of one traceback
 LISTED = 20  # names in one list
 LONGEST = 60  # characters of one name
-# Libraries that are named if they are there.
+# Libraries that are named if they are there, those that programs want most first: all that recipes (rootfs) have.
 LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "seaborn", "plotly", "sympy", "networkx", "PIL",
-             "openpyxl", "tabulate", "bs4", "html5lib", "lxml", "yaml", "dateutil", "pytz", "joblib", "patsy")
+             "openpyxl", "tabulate", "bs4", "html5lib", "lxml", "yaml", "jinja2", "tqdm", "dateutil", "pytz", "joblib", "patsy", "mpmath",
+             "pytest")
 OTHER_NAMES = {"scikit-learn": "sklearn", "scikit_learn": "sklearn", "pillow": "PIL", "Pillow": "PIL", "beautifulsoup4": "bs4",
-               "pyyaml": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
+               "pyyaml": "yaml", "PyYAML": "yaml", "python_dateutil": "dateutil"}  # names of packages -> of their modules
 # Names that programs usually give to a module, or take from one -> the statement that binds them.
 USUAL_IMPORTS = {
     "np": "import numpy as np", "pd": "import pandas as pd", "plt": "import matplotlib.pyplot as plt", "mpl": "import matplotlib as mpl",
@@ -152,8 +153,17 @@ def say_labels(what, index, key):
     return f"The {what} are: {listed([repr(each) for each in labels[:LISTED]])}{more}.{meant}"
 
 
+def missing_module(error):
+    """The name of the module, of pandas' Parquet the first of two that it has tried."""
+    if isinstance(error, ModuleNotFoundError):
+        return error.name
+    text = error.args[0] if type(error) is ImportError and error.args else None
+    _, found, rest = text[:2000].partition("Missing optional dependency '") if type(text) is str else ("", "", "")
+    return rest.partition("'")[0] if found else None
+
+
 def of_module(error, facts):
-    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    name = missing_module(error)
     if type(name) is not str or len(name) > LONGEST:
         return None
     top, _, rest = name.partition(".")
@@ -168,7 +178,8 @@ def of_module(error, facts):
     if rest and top in there:
         return f"The library {top} is there, and has no module {rest}."
     real = OTHER_NAMES.get(top) or close_to(top, [each for each in there if may_import(each)])
-    meant = f" Perhaps {real} is meant." if real in there and may_import(real) else ""
+    optional = not isinstance(error, ModuleNotFoundError)  # the program has not written this name
+    meant = f" Perhaps {real} is meant." if real in there and may_import(real) and not optional else ""
     libraries = listed([each for each in (*layers, *(each for each in LIBRARIES if each in there and each not in layers)) if may_import(each)])
     rest = f" Libraries that are there: {libraries}, and Python's own." if libraries else " Python's own libraries are there."
     return f"{top} is not installed, and nothing can be installed in the cell.{meant}{rest}"
