@@ -42,6 +42,7 @@ from errors import BAD_INPUT, BuildError  # noqa: E402
 
 PROGRAM = "tree extend"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
+AT_START = ("sitecustomize", "usercustomize")  # modules that python3 as a command imports by itself
 INSTALLERS = {"pip", "setuptools", "wheel"}  # of each environment, for those who install; a cell cannot
 COMPILER_BYTES = 2 << 30  # address space of each process that compiles
 COMPILER_SECONDS = 120    # its CPU time
@@ -366,13 +367,16 @@ class Layer:
         return sorted([*self.room.programs, *(self.system.recipe.programs if self.system else [])])
 
     def check_names(self):
-        """Refuses modules that the tree has."""
+        """Refuses modules that the tree has, and those that would run though nobody imports them."""
         modules = self.modules()
         if not modules and not self.programs():
             raise BuildError(BAD_INPUT, "no module was found: give --wheels with --requirements, --module, --venv, --conda or --recipe")
         for module in modules:
             if module in self.base.modules:
                 raise BuildError(BAD_INPUT, f"the module '{module}' is in {self.base.modules[module]} too, where it would be found first")
+            if module in AT_START:
+                raise BuildError(BAD_INPUT, f"the module '{module}' would run in every python3 of a cell, also where nothing of the layer is "
+                                            "imported")
 
     def check_required(self):
         """Refuses a layer whose distributions lack what they require."""

@@ -252,6 +252,21 @@ def test_modules_of_layers_come_behind_the_trees_in_the_order_of_their_names_in_
         assert cells.run("import geo; print(geo.who)", tree=tree, policy=ANY, env=store.env).stdout == f"{who}\n"
 
 
+@pytest.mark.parametrize("path", ["sitecustomize.py", "usercustomize/__init__.py"])
+def test_a_layer_has_no_module_that_runs_by_itself(store, tmp_path, path):
+    """Python imports it where it is on its module path, as the path of a layer is."""
+    module = tmp_path / path
+    module.parent.mkdir(exist_ok=True)
+    module.write_text("print('ran')\n")
+    done = subprocess.run(["/usr/bin/python3", "-c", "pass"], env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
+    assert done.stdout == "ran\n"
+    before = store.left()
+    refusals = [store.from_wheel("base", "hostile", {"geo.py": b"", path: module.read_bytes()}),
+                store.extend("base", "hostile", "--module", tmp_path / path.partition("/")[0])]
+    for refused in refusals:
+        assert refused.returncode == 65 and "would run in every python3" in refused.stderr and store.left() == before, refused
+
+
 def test_there_is_no_pip(store):
     done = store.execute("base+shell", "pip", "install", "x")
     assert done.status == 127 and "pip: there is no such program in the tree" in done.stderr
