@@ -42,6 +42,7 @@ from errors import BAD_INPUT, BuildError  # noqa: E402
 
 PROGRAM = "tree extend"  # as its user calls it
 SITE = "usr/lib/python3/dist-packages"
+AT_START = ("sitecustomize", "usercustomize")  # modules that python3 as a command imports by itself
 INSTALLERS = {"pip", "setuptools", "wheel"}  # of each environment, for those who install; a cell cannot
 COMPILER_BYTES = 2 << 30  # address space of each process that compiles
 COMPILER_SECONDS = 120    # its CPU time
@@ -134,6 +135,9 @@ class Layer:
 
     def run(self):
         """All stages, in order."""
+        if self.options.recipe:
+            self.system = programs.System(self.options.recipe, self.base, self.python, self.root)
+            self.room.names.taken.update(self.system.recipe.programs)
         if self.options.requirements:
             self.add_wheels()
         for path in self.options.module:
@@ -142,8 +146,8 @@ class Layer:
             self.add_environment(self.options.venv)
         if self.options.conda:
             self.add_conda(self.options.conda)
-        if self.options.recipe:
-            self.add_system(self.options.recipe)
+        if self.system:
+            self.add_system()
         self.leave_out_natives()
         self.check_names()
         self.check_required()
@@ -259,7 +263,7 @@ class Layer:
         self.copy_listed(site, [path for path in self.listed(info) if not path.startswith(("/", "../"))], f"{info.path}/RECORD", name)
         if "entry_points.txt" in info.entries():
             with info.open("entry_points.txt") as file:
-                self.room.add_console_scripts(file.text(wheel.MOST_METADATA), info.path)
+                self.room.add_console_scripts(file.text(programs.MOST_TABLE), info.path)
         self.distributions[about["Name"]] = about["Version"]
         self.note_required(about, frozenset())
 
@@ -316,12 +320,11 @@ class Layer:
         for about in abouts:
             self.note_required(about, frozenset())
 
-    def add_system(self, path):
+    def add_system(self):
         """The programs of a recipe, with their libraries and the distributions that the tree does not have."""
-        self.system = programs.System(path, self.base, self.python, self.root)
         self.system.fill()
-        for file in self.system.tree.files():
-            self.room.take(os.lstat(self.system.tree.at(file)).st_size, path)
+        for file in self.system.files:
+            self.room.take(os.lstat(self.system.tree.at(file)).st_size, self.options.recipe)
         self.distributions.update({one.name: one.version for one in self.system.distributions})
         self.sources.append({"recipe": self.system.recipe.name})
 
@@ -338,10 +341,12 @@ class Layer:
                 os.unlink(path)
             there -= set(gone)
 
-    @staticmethod
-    def missing(path, here):
+    def missing(self, path, here):
         """A library that a native file needs, and that is not HERE; None: all are."""
-        found = elf.read(path)
+        try:
+            found = elf.read(path)
+        except BuildError as error:
+            raise BuildError(BAD_INPUT, str(error).replace(f"{self.root}/", "", 1)) from error
         return next((needed for needed in found.needed if needed not in here), None) if found else None
 
     def listed(self, info):
@@ -362,13 +367,16 @@ class Layer:
         return sorted([*self.room.programs, *(self.system.recipe.programs if self.system else [])])
 
     def check_names(self):
-        """Refuses modules that the tree has."""
+        """Refuses modules that the tree has, and those that would run though nobody imports them."""
         modules = self.modules()
         if not modules and not self.programs():
             raise BuildError(BAD_INPUT, "no module was found: give --wheels with --requirements, --module, --venv, --conda or --recipe")
         for module in modules:
             if module in self.base.modules:
                 raise BuildError(BAD_INPUT, f"the module '{module}' is in {self.base.modules[module]} too, where it would be found first")
+            if module in AT_START:
+                raise BuildError(BAD_INPUT, f"the module '{module}' would run in every python3 of a cell, also where nothing of the layer is "
+                                            "imported")
 
     def check_required(self):
         """Refuses a layer whose distributions lack what they require."""

@@ -54,10 +54,10 @@ class Libraries:
     def _carried(self):
         """The ELF files that are in the tree already."""
         for path in self.tree.files():
-            if path.endswith(".py") or os.path.islink(self.tree.at(path)):
+            if path.endswith(".py") or os.path.islink(self.tree.at(path)) or path not in self.tree.origin:
                 continue
             about = elf.read(self.tree.at(path))
-            if about is None or path not in self.tree.origin:
+            if about is None:
                 continue
             if about.machine != self.about.machine:
                 raise BuildError(UNAVAILABLE, f"{path}: built for another processor than {self.program}")

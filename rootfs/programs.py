@@ -20,6 +20,8 @@ from libraries import Libraries, folder_of
 from staging import Tree, matcher
 
 LONGEST = 200                          # bytes of a name
+MOST_TABLE = 1 << 20                   # bytes of an entry_points.txt
+LONGEST_LINE = 1000                    # characters of a line of it; configparser's time grows with a line's square
 PROGRAMS, SYSTEM = "bin.d", "local.d"  # folders of a layer, whose names are no modules'
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", re.ASCII)
 ENTRY = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*:\s*([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)*)\s*(?:\[[^\]]*\])?", re.ASCII)
@@ -40,7 +42,7 @@ class Names:
     """Which names programs of a layer may have."""
 
     def __init__(self, roots):
-        self.taken = _shipped()
+        self.taken = _shipped()  # names of programs; those of a recipe of the same layer are added
         for folder in [os.path.join(roots[0], "usr/bin"), *(os.path.join(root, folder) for root in roots[1:]
                                                            for folder in (PROGRAMS, f"{SYSTEM}/bin"))]:
             self.taken |= set(os.listdir(folder)) if os.path.isdir(folder) else set()
@@ -50,13 +52,15 @@ class Names:
         if not NAME.fullmatch(name) or len(name) > LONGEST:
             raise BuildError(BAD_INPUT, f"{place}: {name[:100]!r}: expected the name of a program, of letters, digits and '._+-'")
         if name in self.taken or PYTHON.fullmatch(name):
-            raise BuildError(BAD_INPUT, f"{place}: the program '{name}' is one of a tree's, where it would be found first")
+            raise BuildError(BAD_INPUT, f"{place}: the program '{name}' is one of a tree's or a recipe's, where it would be found first")
 
 
 def console_scripts(text, place):
     """The console scripts that an entry_points.txt names: name -> bytes of the script."""
     parser = configparser.RawConfigParser(delimiters=("=",), strict=True, interpolation=None)
     parser.optionxform = str
+    if any(len(line) > LONGEST_LINE for line in text.splitlines()):
+        raise BuildError(BAD_INPUT, f"{place}: expected entry points in lines of at most {LONGEST_LINE} characters")
     try:
         parser.read_string(text)
     except configparser.Error as error:
@@ -82,10 +86,10 @@ class System:
     def __init__(self, path, base, python, layer):
         self.recipe, self.base, self.python = recipes.load(path), base, python
         self.tree = Tree(layer, self.recipe.exclude)
-        self.distributions = []
+        self.distributions, self.files = [], []
 
     def fill(self):
-        """Adds programs, their libraries, and the distributions that the tree lacks."""
+        """Adds programs, their libraries, and the distributions that the tree lacks. Nothing of another source is replaced."""
         if not self.recipe.programs:
             raise BuildError(BAD_INPUT, f"{self.recipe.name}: expected a recipe with programs, to be put over a tree")
         for path in self.recipe.files:
@@ -94,14 +98,17 @@ class System:
                                             "modules alone")
         found = distributions.Installed(self.python).closure(self.recipe)
         self.distributions = [one for one in found if requirements.normal(one.name) not in self.base.distributions]
-        exclude = matcher(self.recipe.exclude)
+        exclude, before, modules = matcher(self.recipe.exclude), set(self.tree.files()), set(os.listdir(self.tree.root))
         for one in self.distributions:
             for entry in one.entries:
+                if entry.split("/")[0] in modules:
+                    raise BuildError(BAD_INPUT, f"{self.recipe.name}: {one.name}: {entry}: the layer has this already")
                 self.tree.copy(os.path.join(one.site, entry), entry, exclude, base="")
         self.tree.copy_programs(self.recipe.programs, self.python.executable, f"{SYSTEM}/bin")
         self.tree.settle_links()
         self._add_libraries()
         self.tree.check_links()
+        self.files = [path for path in self.tree.files() if path not in before]
 
     def _add_libraries(self):
         there = os.listdir(os.path.join(self.base.root, folder_of(self.python.multiarch)))

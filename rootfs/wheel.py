@@ -232,7 +232,9 @@ class Opened:
     def _add_console_scripts(self, archive, entries, room):
         """Writes the programs that the wheel's entry points name. RECORD's hash of them is compared as for every file."""
         for entry in entries:
-            if entry.filename.endswith(".dist-info/entry_points.txt") and entry.filename.count("/") == 1 and entry.file_size <= MOST_METADATA:
+            if entry.filename.endswith(".dist-info/entry_points.txt") and entry.filename.count("/") == 1:
+                if entry.file_size > programs.MOST_TABLE:
+                    raise BuildError(BAD_INPUT, f"{self.label}: {entry.filename!r}: expected at most {programs.MOST_TABLE >> 20} MiB")
                 room.add_console_scripts(archive.read(entry).decode(), self.label)
 
     def _check_kind(self, entry):

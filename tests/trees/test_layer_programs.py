@@ -252,6 +252,21 @@ def test_modules_of_layers_come_behind_the_trees_in_the_order_of_their_names_in_
         assert cells.run("import geo; print(geo.who)", tree=tree, policy=ANY, env=store.env).stdout == f"{who}\n"
 
 
+@pytest.mark.parametrize("path", ["sitecustomize.py", "usercustomize/__init__.py"])
+def test_a_layer_has_no_module_that_runs_by_itself(store, tmp_path, path):
+    """Python imports it where it is on its module path, as the path of a layer is."""
+    module = tmp_path / path
+    module.parent.mkdir(exist_ok=True)
+    module.write_text("print('ran')\n")
+    done = subprocess.run(["/usr/bin/python3", "-c", "pass"], env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
+    assert done.stdout == "ran\n"
+    before = store.left()
+    refusals = [store.from_wheel("base", "hostile", {"geo.py": b"", path: module.read_bytes()}),
+                store.extend("base", "hostile", "--module", tmp_path / path.partition("/")[0])]
+    for refused in refusals:
+        assert refused.returncode == 65 and "would run in every python3" in refused.stderr and store.left() == before, refused
+
+
 def test_there_is_no_pip(store):
     done = store.execute("base+shell", "pip", "install", "x")
     assert done.status == 127 and "pip: there is no such program in the tree" in done.stderr
@@ -329,6 +344,8 @@ def test_a_hostile_name_of_a_program_leaves_nothing(store, name):
 @pytest.mark.parametrize("table", [
     "x = geo", "x = geo:", "x = os:system('id')", "x = geo:tool; import os", "x = geo:tool\nx = geo:tool", "x", "[", "= geo:tool",
     "x = geo.:tool", "x = 1:tool", "\n continued", "x = geo:tool\n\timport os",
+    pytest.param("x" + " " * 900000 + "y", id="a line for whose spaces configparser would take hours"),
+    pytest.param("#\n" * 600000, id="a long table"),
 ])
 def test_hostile_entry_points_leave_nothing(store, table):
     before = store.left()
@@ -342,6 +359,57 @@ def test_a_wheel_has_no_say_in_a_layers_own_folders(store, path):
     before = store.left()
     done = store.from_wheel("base", "hostile", {"geo.py": b"", path: b"#!/bin/sh\n"})
     assert done.returncode == 65 and len(done.stderr.splitlines()) == 2 and store.left() == before, done
+
+
+@pytest.mark.parametrize("text", ["x" + " " * 900000 + "y", "#\n" * 600000], ids=["a long line", "a long table"])
+def test_a_hostile_table_of_an_environment_leaves_nothing(store, tmp_path, text):
+    site = tmp_path / f"lib/python{MINOR}/site-packages"
+    site.mkdir(parents=True)
+    (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    with zipfile.ZipFile(make_wheel(store.wheels, files=entry_points(text))) as archive:
+        archive.extractall(site)
+    before = store.left()
+    done = store.extend("base", "hostile", "--venv", tmp_path)
+    assert done.returncode == 65 and len(done.stderr.splitlines()) == 2 and store.left() == before, done
+
+
+def with_recipe(store, recipe, files):
+    """Tries to make one layer of a wheel with these files and of a recipe."""
+    wheel = make_wheel(store.wheels, files={"geo.py": b"", **files})
+    lock = store.path.parent / "requirements.txt"
+    lock.write_text(pin(wheel))
+    return store.extend("base", "mixed", "--wheels", store.wheels, "--requirements", lock, "--recipe", recipe)
+
+
+@pytest.mark.parametrize("path", ["pytest/more.py", "pytest", "pytest/__init__.py", "_pytest/more.py"])
+def test_a_recipe_and_a_wheel_do_not_mix_their_modules(store, path):
+    """A wheel's file would stand in a library of this host, or be replaced although its hash was right."""
+    before = store.left()
+    done = with_recipe(store, "shell", {path: b"raise SystemExit\n"})
+    assert done.returncode == 65 and "the layer has this already" in done.stderr and store.left() == before, done
+
+
+def test_a_recipe_and_a_wheel_do_not_both_have_a_program(store, tmp_path):
+    before, recipe = store.left(), tmp_path / "few.json"
+    recipe.write_text(json.dumps({"name": "few", "programs": ["tput"]}))
+    done = with_recipe(store, recipe, scripts(tput=b"#!python\n"))
+    assert done.returncode == 65 and "the program 'tput'" in done.stderr and store.left() == before, done
+
+
+def test_a_layer_of_a_recipe_and_a_wheel_counts_its_files_once(store, tmp_path):
+    recipe = tmp_path / "few.json"
+    recipe.write_text(json.dumps({"name": "few", "programs": ["tput"]}))
+    assert with_recipe(store, recipe, {"more.txt": b"x"}).returncode == 0
+    layer = Path(store.tree("path", "+mixed").stdout.strip())
+    files = [path for path in (layer / "root").rglob("*") if path.is_file()]
+    about = json.loads((layer / "meta.json").read_text())
+    assert (about["files"], about["bytes"]) == (len(files), sum(path.stat().st_size for path in files))
+
+
+def test_a_damaged_program_is_the_wheels_fault(store):
+    before, head = store.left(), b"\x7fELF\2\1\1".ljust(16, b"\0") + b"\2\0\x3e\0"
+    done = store.from_wheel("base", "hostile", {"geo.py": b"", **scripts(mine=head.ljust(64, b"\xff"))})
+    assert done.returncode == 65 and "read bin.d/mine: a damaged ELF file" in done.stderr and store.left() == before, done
 
 
 def test_a_name_that_a_wheel_gives_twice_is_refused(store):
