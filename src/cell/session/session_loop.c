@@ -129,6 +129,13 @@ void hc_process_kill(struct hc_process *p)
     hc_process_finish(p);
 }
 
+void hc_process_end(struct hc_process *p)
+{
+    if (p->pid)
+        end_and_wait(p->pidfd);
+    hc_process_finish(p);
+}
+
 void hc_process_retire(struct hc_session *s, struct hc_process *p)
 {
     if (!p->pid || p->touched || s->checker.pid) {

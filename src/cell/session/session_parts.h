@@ -75,6 +75,7 @@ struct hc_session {
 void hc_process_finish(struct hc_process *p);                   /* closes the pidfd; the process lives on */
 void hc_process_signal(const struct hc_process *p, int number); /* sends the signal `number` */
 void hc_process_kill(struct hc_process *p);                     /* does not wait for its end; finishes `p` */
+void hc_process_end(struct hc_process *p);                      /* the same, and waits until it has ended */
 bool hc_process_ended(const struct hc_process *p);              /* has the process ended? */
 
 /* Set the process's OOM score: `first` makes the kernel kill it first when memory runs out, else it gets
