@@ -93,16 +93,19 @@ static void order_finish(struct order *o)
 
 /* ---- copies ---- */
 
-/* Waits for the launcher's signal that this copy takes over. Other processes of the cell cannot send it. */
+/* Waits for the launcher's signal that this copy takes over. Other processes of the cell cannot send it. The
+ * kernel sends SIGHUP to the program's process group, in which this copy is, when a child's end orphans it:
+ * that signal must not end the copy later. */
 static void wait_for_turn(void)
 {
     sigset_t turn;
     (void)sigemptyset(&turn);
     (void)sigaddset(&turn, HC_SIGNAL_RESUME);
+    (void)sigaddset(&turn, SIGHUP);
     while (getppid() != 1) /* the launcher recognises the copy by its parent, pid 1 */
         (void)sched_yield();
     send_empty_frame(HC_FRAME_KEPT);
-    while (sigwaitinfo(&turn, NULL) < 0)
+    while (sigwaitinfo(&turn, NULL) != HC_SIGNAL_RESUME)
         ;
 }
 

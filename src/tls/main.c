@@ -27,6 +27,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+/* Added to what this host asks of TLS, which may be less. */
+#define NOT_BEFORE_TLS_1_2 "-VERS-SSL3.0:-VERS-TLS1.0:-VERS-TLS1.1"
+
 #define CLIENT    STDIN_FILENO  /* socket to the client */
 #define STATUS    STDOUT_FILENO /* pipe for how the connection began */
 #define PATIENCE  30            /* seconds until a server that does not answer is given up */
@@ -112,7 +115,7 @@ static gnutls_session_t greet(int fd, const char *host)
 {
     gnutls_session_t session;
     int rc = gnutls_init(&session, GNUTLS_CLIENT);
-    if (rc < 0 || (rc = gnutls_set_default_priority(session)) < 0 ||
+    if (rc < 0 || (rc = gnutls_set_default_priority_append(session, NOT_BEFORE_TLS_1_2, NULL, 0)) < 0 ||
         (rc = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, authorities())) < 0)
         fail_tls("", rc);
     if (!is_address(host))

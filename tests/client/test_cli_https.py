@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import signal
+import ssl
 import subprocess
+import warnings
 
 import cells
 import daemons
@@ -75,6 +77,15 @@ def test_a_server_for_which_nobody_vouches_gets_no_token(server, port):
         result = run("1", env=environment(other))
         assert result.status == 78 and "The name in the certificate does not match the expected" in result.stderr, result
         assert other.heads == [] and server.heads == []
+
+
+def test_a_server_of_old_versions_only_gets_no_token(port):
+    with encrypting.Server(port) as old, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        old.context.set_ciphers("ALL:@SECLEVEL=0")
+        old.context.minimum_version, old.context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+        result = run("1", env=environment(old))
+        assert result.status == 69 and "it does not speak TLS as it should" in result.stderr and old.heads == [], result
 
 
 def test_what_fails_is_named(server, port):

@@ -211,6 +211,24 @@ def test_compressed_uploads_are_bounded_and_whole(daemon):
         assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
 
 
+def test_compressed_uploads_that_break_off_hold_no_place_for_files_in_parts(base_tree):
+    del base_tree
+    folder = cells.new_directory(cells.caller())
+    write_policies(folder, "base", "base")
+    port, config = daemons.config_with_token(TOKEN)
+    config = {**config, "tenants": {"team": {}}, "workers": 1, "e2b": {"policy": "box"}, "http": {"body": "5M"}}
+    with daemons.Daemon(config=config, env={"HOTCELL_POLICIES": str(folder)}, base=False) as daemon:
+        daemon.port = port
+        access = {**create(daemon)[1], "Content_Type": "application/octet-stream", "Content_Encoding": "gzip"}
+        broken = gzip.compress(bytes(5 << 20))[:-1]
+        for number in range(9):  # a session takes parts of 8 files at a time
+            assert ask(daemon, "POST", f"/files?path=broken{number}", broken, **access)[0] == 400
+            status, _, answer = ask(daemon, "POST", f"/files?path=bomb{number}", gzip.compress(bytes((5 << 20) + 1)), **access)
+            assert status == 413, answer
+        assert ask(daemon, "POST", "/files?path=whole", gzip.compress(bytes(5 << 20)), **access)[0] == 200
+        assert daemon.end() == 0, daemon.log
+
+
 def test_directories_are_watched(daemon, client):
     seen = play(daemon, client, "watching")
     assert not any("deep" in event or "elsewhere" in event for event in seen["events"]), seen

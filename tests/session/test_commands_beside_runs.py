@@ -357,6 +357,35 @@ def test_what_a_command_leaves_behind_is_killed_and_other_commands_are_not(sessi
     assert list(session.listed()) == [kept]
 
 
+# The end of the child that is killed after the run leaves the program's process group an orphan, with a stopped process.
+ORPHANING = """
+import os, signal, time
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+ours = os.getpgid(0)
+ready, told = os.pipe()
+if os.fork() == 0:
+    os.setpgid(0, 0)
+    if os.fork() == 0:
+        os.setpgid(0, ours)
+        os.write(told, b"x")
+    time.sleep(996)
+    os._exit(1)
+os.read(ready, 1)
+x += 1
+"""
+
+
+def test_what_waits_gets_no_signal_of_the_programs_group(session):
+    """To an orphaned group the kernel sends SIGHUP, which ended what checks programs, and SIGCONT."""
+    session.run("x = 1")
+    session.done({"checkpoint": "start"})
+    for number in (2, 3, 4):
+        run = session.run(ORPHANING + "x")
+        assert (run.value, run.state) == (number, "kept"), run
+    session.done({"rollback": "start"})
+    assert session.run("x").value == 1
+
+
 @pytest.mark.machine
 def test_memory_is_the_cells_and_the_largest_ends(user):
     hog = "import time\nheld = []\nwhile True:\n held.append(b'x' * (4 << 20))\n time.sleep(0.005)"

@@ -956,6 +956,30 @@ def is_below(pid, ancestor):
     return parent == ancestor or (parent > 1 and is_below(parent, ancestor))
 
 
+SOCKETS = """
+import _socket
+kept = globals().get("kept", [])
+for _ in range(20):
+    one, other = _socket.socketpair()
+    one.setblocking(False)
+    try:
+        while True: one.send(b"x" * 4096)
+    except BlockingIOError: pass
+    kept.append((one, other))
+len(kept)
+"""
+
+
+def test_many_short_runs_have_no_more_memory_than_one(base_tree):  # pylint: disable=unused-argument
+    """Each is over before it is looked at, and what the kernel holds for it is no memory of the process."""
+    with session_client.Session("--memory=64M", policy="none") as session:
+        runs = [session.run(SOCKETS) for _ in range(6)]
+        kept = [r for r in runs if r.status == "ok"]
+        assert [r.value for r in kept] == list(range(20, 20 * len(kept) + 1, 20)) and len(kept) >= 2, runs
+        assert {(r.status, r.state) for r in runs[len(kept):]} == {("memory", f"rolled back to run {len(kept)}")}, runs
+        assert session.run("len(kept)").value == 20 * len(kept)
+
+
 def test_processes_are_not_for_sessions(base_tree):  # pylint: disable=unused-argument
     done = cells.hotcell("session", "-t", cells.tree_path("base"), "--processes", "fork")
     assert done.returncode == 78 and "a session cannot have processes" in done.stderr, done

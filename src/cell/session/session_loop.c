@@ -129,6 +129,13 @@ void hc_process_kill(struct hc_process *p)
     hc_process_finish(p);
 }
 
+void hc_process_end(struct hc_process *p)
+{
+    if (p->pid)
+        end_and_wait(p->pidfd);
+    hc_process_finish(p);
+}
+
 void hc_process_retire(struct hc_session *s, struct hc_process *p)
 {
     if (!p->pid || p->touched || s->checker.pid) {
@@ -313,12 +320,18 @@ void hc_session_stop_waiting(const struct hc_session *s)
         (void)hc_process_stop(own[i]);
 }
 
-/* Whether no unknown process was seen in SWEEP_CLEAN listings in a row, within SWEEP_MS. */
+/* Whether no unknown process was seen in SWEEP_CLEAN listings in a row, within SWEEP_MS. The end of a child
+ * can have the kernel wake the stopped process that made it (by SIGCONT to a process group that is orphaned),
+ * which then could make another child after the last listing: so the session's processes are stopped again
+ * between the listings. */
 static bool sweep(struct hc_session *s)
 {
+    const bool forks = s->policy.processes == HC_PROCESSES_FORK;
     const int64_t until_us = hc_now_us() + INT64_C(1000) * SWEEP_MS;
     int clean = 0;
     while (!s->loop.dead && clean < SWEEP_CLEAN && hc_now_us() < until_us) {
+        if (forks)
+            hc_session_stop_waiting(s);
         clean = kill_listed(s) ? 0 : clean + 1;
         hc_control_drop_ends(&s->loop);
     }

@@ -65,6 +65,7 @@ struct hc_session {
      * and this run's; the cgroup's counts (struct hc_cgroup_usage) when the last run ended. */
     int64_t clock_ahead_ns, session_began_ns, run_began_ns, oom_kills, pids_refused;
     int64_t cpu_user_us, cpu_system_us;         /* CPU time of the cell when this run began (us) */
+    bool accounted;                             /* the run's use was sampled at its end */
     int64_t checked_user_us, checked_system_us; /* CPU time of the check of this run's program (us) */
     int64_t
         rest_cpu_us; /* CPU time of the cell without commands at the last look between runs (us); 0: none */
@@ -74,6 +75,7 @@ struct hc_session {
 void hc_process_finish(struct hc_process *p);                   /* closes the pidfd; the process lives on */
 void hc_process_signal(const struct hc_process *p, int number); /* sends the signal `number` */
 void hc_process_kill(struct hc_process *p);                     /* does not wait for its end; finishes `p` */
+void hc_process_end(struct hc_process *p);                      /* the same, and waits until it has ended */
 bool hc_process_ended(const struct hc_process *p);              /* has the process ended? */
 
 /* Set the process's OOM score: `first` makes the kernel kill it first when memory runs out, else it gets

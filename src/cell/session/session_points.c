@@ -335,7 +335,7 @@ int hc_session_end_context(struct hc_session *s, const char *name, struct hc_err
         return -1;
     struct hc_saved_copy *at = find_saved(s, name, true);
     if (at) {
-        hc_process_kill(&at->process);
+        hc_process_end(&at->process); /* else there may be no room yet for what the client does next */
         *at = (struct hc_saved_copy){.process = {.pidfd = -1}};
         return 0;
     }

@@ -80,6 +80,7 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->memory_peak = sup->tasks_peak = 0;
     sup->hidden = false;
     s->checked_user_us = s->checked_system_us = 0;
+    s->accounted = false;
     sup->go_us = sup->end_us = sup->copies_due_us = 0;
     sup->listener.answered = 0;
     if (s->loop.answer_timer >= 0 &&
@@ -356,7 +357,7 @@ static void fill_usage(struct hc_session *s, struct hc_manifest *m, int64_t sinc
     m->usage.wall_us = sup->end_us - since_us;
     if (sup->go_us) {
         int64_t user_us, system_us;
-        hc_session_cpu(s, HC_CPU_AND_PEAKS, &user_us, &system_us);
+        hc_session_cpu(s, s->accounted ? HC_CPU_ALONE : HC_CPU_AND_PEAKS, &user_us, &system_us);
         m->usage.cpu_user_us = MAX(user_us - s->cpu_user_us, 0) + s->checked_user_us;
         m->usage.cpu_system_us = MAX(system_us - s->cpu_system_us, 0) + s->checked_system_us;
     }
@@ -439,6 +440,21 @@ static bool ended_instead(const struct hc_session *s)
     return sup->exit_known && !s->copy.pid && sup->end == HC_END_NONE && !by_sigkill;
 }
 
+/* Without a cgroup: end a run by the memory that it leaves. A run may be over before it is looked at, and
+ * many such runs would have ever more. Commands beside it are looked at by themselves. */
+static int end_by_memory(struct hc_session *s, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    if (sup->cgroup->fd >= 0 || sup->end != HC_END_NONE || has_died(s) || hc_session_beside_fd(s) >= 0)
+        return 0;
+    hc_loop_account(sup);
+    s->accounted = true;
+    if (sup->memory_now <= sup->policy->limits.memory || hc_loop_sample(sup) <= sup->policy->limits.memory)
+        return 0;
+    hc_loop_end(sup, HC_END_MEMORY);
+    return hc_session_handle(s, has_exited, err);
+}
+
 /* Run the program. The checker has passed it, unless the program's own process is to check it. */
 static int run_program(struct hc_session *s, const struct hc_job *job, struct hc_manifest *m,
                        struct hc_error *err)
@@ -455,7 +471,7 @@ static int run_program(struct hc_session *s, const struct hc_job *job, struct hc
     hc_session_begin_tools(s, m);
     if (!run_ended(sup) && !s->loop.dead) {
         s->active.touched = !hc_weak(HC_WEAK_CHECKER);
-        if (hc_session_supervise(s, err) < 0)
+        if (hc_session_supervise(s, err) < 0 || end_by_memory(s, err) < 0)
             return -1;
     }
     if (hc_session_stop_active(s, err) < 0)

@@ -315,6 +315,19 @@ static int next_bytes(struct hc_exchange *x, struct upload *u, int *rc)
     return u->piece.taken ? 1 : -1;
 }
 
+/* Give up the file that is being written: what the session has of it would for a time hold one of its few
+ * places for files in parts. */
+static void abandon_file(struct hc_front_session *s, const struct upload *u)
+{
+    struct hc_problem ignored;
+    hc_autobuf line = {0};
+    if (!u->open || !u->offset)
+        return;
+    hc_e2b_put_ask("write_file", u->path.data, NULL, ", \"abandon\": true", &line);
+    if (!line.failed)
+        hc_task_unref(hc_front_session_ask(s, "write_file", &line, false, &ignored));
+}
+
 /* Is the body compressed in a way that is not taken? */
 static bool is_encoded_otherwise(const struct hc_exchange *x)
 {
@@ -343,6 +356,8 @@ int hc_e2b_post_files(struct hc_exchange *x, struct hc_tenant *t)
         if (x->task)
             take_written(x, u);
         const int more = next_bytes(x, u, &rc);
+        if (more < 0)
+            abandon_file(s, u);
         if (more <= 0)
             return more < 0 ? rc : reply_written(x, u);
         hc_autobuf line = {0};
