@@ -82,11 +82,13 @@ while True:
     with session_client.Session(*options, tree="shell", policy="shell", hotcell=weak.HOTCELL, env=weak.without("landlock")) as session:
         session.ask({"start": {"command": ["python3", "-c", swaps], "workdir": "/work"}})
         assert session.answer()["event"] == "started"
-        seen = set()
-        for _ in range(400):
+        def is_seen():
             copy = changes(session)[0]["changes"]
-            seen |= {entry["path"] for entry in (*copy["entries"], *copy["skipped"]["entries"])}
-        assert "swapped" in seen and oct(aim.stat().st_mode & 0o7777) == "0o604"
+            return "swapped" in {entry["path"] for entry in (*copy["entries"], *copy["skipped"]["entries"])}
+
+        cells.wait_until("the command's first exchange", is_seen)
+        seen = sum(is_seen() for _ in range(400))
+        assert seen > 0 and oct(aim.stat().st_mode & 0o7777) == "0o604"
 
 
 def test_what_cannot_be_kept_is_listed_with_its_reason(user):
