@@ -447,9 +447,8 @@ static int end_by_memory(struct hc_session *s, struct hc_error *err)
     struct hc_supervisor *sup = &s->launch.sup;
     if (sup->cgroup->fd >= 0 || sup->end != HC_END_NONE || has_died(s) || hc_session_beside_fd(s) >= 0)
         return 0;
-    hc_loop_account(sup);
     s->accounted = true;
-    if (sup->memory_now <= sup->policy->limits.memory || hc_loop_sample(sup) <= sup->policy->limits.memory)
+    if (hc_loop_sample(sup) <= sup->policy->limits.memory)
         return 0;
     hc_loop_end(sup, HC_END_MEMORY);
     return hc_session_handle(s, has_exited, err);
