@@ -252,7 +252,7 @@ void hc_tool_session_close(struct hc_mcp *m, const struct hc_call *call)
 void hc_tool_session_list(struct hc_mcp *m, const struct hc_call *call)
 {
     static const struct {
-        const char *state, *words; /* for programs, and for the model */
+        const char *state, *words; /* the state in structured content; in the text for the model */
     } does[] = {{"idle", "waits"}, {"busy", "is busy"}, {"closing", "is being closed"}};
     hc_autobuf text = {0};
     cJSON *data = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(data, "sessions");

@@ -13,17 +13,13 @@ import daemons
 import encrypting
 import pytest
 
-TOKEN = "a-token-of-the-team"
 BIG = 9 << 20  # bytes of a file that is sent in parts
 
 
 @pytest.fixture(name="port", scope="module")
 def module_daemon(base_tree):
-    """Of a daemon that takes tokens."""
-    port, config = daemons.config_with_token(TOKEN)
-    with daemons.Daemon(config={**config, "workers": 1}) as d:
+    with encrypting.daemon() as port:
         yield port
-        assert d.end() == 0, d.log
 
 
 @pytest.fixture(name="server", params=["", "/cells/of-ours"])
@@ -33,7 +29,7 @@ def with_and_without_prefix(request, port):
 
 
 def environment(server, **more):
-    return {"HOTCELL_SOCKET": server.url, "HOTCELL_TOKEN": TOKEN, "SSL_CERT_FILE": str(server.ca_file), **more}
+    return {"HOTCELL_SOCKET": server.url, "HOTCELL_TOKEN": encrypting.TOKEN, "SSL_CERT_FILE": str(server.ca_file), **more}
 
 
 def run(code, *options, env, **more):

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import cells
-import daemons
 import encrypting
 import pytest
 
@@ -15,16 +14,12 @@ import hotcell  # noqa: E402
 from hotcell import wire  # noqa: E402
 
 BOUNDS = {"tree": "base", "timeout": 10 * cells.SLOWNESS, "memory": "256M"}
-TOKEN = "a-token-of-the-team"
 
 
 @pytest.fixture(name="port", scope="module")
 def module_daemon(base_tree):
-    """Of a daemon that takes tokens."""
-    port, config = daemons.config_with_token(TOKEN)
-    with daemons.Daemon(config={**config, "workers": 1}) as d:
+    with encrypting.daemon() as port:
         yield port
-        assert d.end() == 0, d.log
 
 
 @pytest.fixture(name="server", params=["", "/cells/of-ours"])
@@ -36,7 +31,7 @@ def with_and_without_prefix(request, port, monkeypatch):
 
 
 def test_jobs_sessions_files_and_events(server):
-    client, heard = hotcell.Daemon(server.url, ca_file=server.ca_file, token=TOKEN), []
+    client, heard = hotcell.Daemon(server.url, ca_file=server.ca_file, token=encrypting.TOKEN), []
     program = "open('/output/f', 'w').write('x' * 300_000)\nprint('up')\ntools.double(n=21)"
 
     def double(n: int) -> int:
@@ -49,7 +44,7 @@ def test_jobs_sessions_files_and_events(server):
         assert session.run("x").value == 1
 
     async def main():
-        other = hotcell.AsyncDaemon(server.url, ca_file=server.ca_file, token=TOKEN)
+        other = hotcell.AsyncDaemon(server.url, ca_file=server.ca_file, token=encrypting.TOKEN)
         results = await asyncio.gather(*(other.run(f"{n}", **BOUNDS) for n in range(3)))
         async with await other.session(**BOUNDS) as session:
             return [*(each.value for each in results), (await session.run("7")).value]
@@ -59,7 +54,7 @@ def test_jobs_sessions_files_and_events(server):
 
 def test_the_variables_of_the_environment_name_all_of_it(server, monkeypatch):
     monkeypatch.setenv("HOTCELL_SOCKET", server.url + "/")
-    monkeypatch.setenv("HOTCELL_TOKEN", TOKEN)
+    monkeypatch.setenv("HOTCELL_TOKEN", encrypting.TOKEN)
     monkeypatch.setenv("SSL_CERT_FILE", str(server.ca_file))
     wire._context.cache_clear()
     try:
@@ -71,13 +66,13 @@ def test_the_variables_of_the_environment_name_all_of_it(server, monkeypatch):
 @pytest.mark.parametrize("use", [lambda *a, **k: hotcell.Daemon(*a, **k).health(), lambda *a, **k: asyncio.run(hotcell.AsyncDaemon(*a, **k).health())])
 def test_a_server_for_which_nobody_vouches_gets_no_token(server, port, use):
     with pytest.raises(hotcell.DaemonUnavailable, match="ca_file, or SSL_CERT_FILE, has to name who vouches"):
-        use(server.url, token=TOKEN)
+        use(server.url, token=encrypting.TOKEN)
     with encrypting.Server(port, names="DNS:another.example") as other:
         with pytest.raises(hotcell.DaemonUnavailable, match="ca_file, or SSL_CERT_FILE"):
-            use(other.url, ca_file=other.ca_file, token=TOKEN)
+            use(other.url, ca_file=other.ca_file, token=encrypting.TOKEN)
         assert other.heads == []
     with pytest.raises(hotcell.DaemonUnavailable):
-        use(f"https://127.0.0.1:{port}", ca_file=server.ca_file, token=TOKEN)  # it does not encrypt
+        use(f"https://127.0.0.1:{port}", ca_file=server.ca_file, token=encrypting.TOKEN)  # it does not encrypt
     assert server.heads == []
 
 
@@ -90,11 +85,11 @@ def test_a_failed_connection_names_address_reason_and_option(server, port, use, 
         with pytest.raises(kind) as caught:
             use(url, **options)
         return str(caught.value)
-    assert says(hotcell.DaemonUnavailable, server.url, token=TOKEN).startswith(f"connect to hotcelld at {server.url}: its certificate is not trusted: ")
-    assert says(hotcell.DaemonUnavailable, server.url, token=TOKEN).endswith("; no ca_file was given")
-    said = says(hotcell.DaemonUnavailable, encrypted, ca_file=server.ca_file, token=TOKEN)
+    assert says(hotcell.DaemonUnavailable, server.url, token=encrypting.TOKEN).startswith(f"connect to hotcelld at {server.url}: its certificate is not trusted: ")
+    assert says(hotcell.DaemonUnavailable, server.url, token=encrypting.TOKEN).endswith("; no ca_file was given")
+    said = says(hotcell.DaemonUnavailable, encrypted, ca_file=server.ca_file, token=encrypting.TOKEN)
     assert said.startswith(f"connect to hotcelld at {encrypted}: it does not ") and said.endswith(f"without encryption its address is {plain}")
-    said = says(hotcell.DaemonLost, server.url.replace("https", "http"), token=TOKEN)
+    said = says(hotcell.DaemonLost, server.url.replace("https", "http"), token=encrypting.TOKEN)
     assert said.startswith(server.url.replace("https", "http") + ": ") and said.endswith(f": if that server encrypts, its address is {server.url}")
     assert says(hotcell.AuthProblem, plain) == f"{plain} wants a valid token, and none was sent: give token=..., or set HOTCELL_TOKEN"
     assert says(hotcell.AuthProblem, plain, token="x" * 20) == f"{plain} wants a valid token, and that of token=... is none"

@@ -12,6 +12,9 @@ import subprocess
 import threading
 
 import cells
+import daemons
+
+TOKEN = "a-token-of-the-team"
 
 
 def certificate(directory, names="DNS:localhost,IP:127.0.0.1"):
@@ -22,6 +25,15 @@ def certificate(directory, names="DNS:localhost,IP:127.0.0.1"):
                     "-addext", f"subjectAltName={names}", "-keyout", path, "-out", directory / "ca.pem"], check=True, capture_output=True, timeout=60)
     path.write_text(path.read_text() + (directory / "ca.pem").read_text())
     return path
+
+
+@contextlib.contextmanager
+def daemon():
+    """A daemon that takes TOKEN; the port that a server stands in front of."""
+    port, config = daemons.config_with_token(TOKEN)
+    with daemons.Daemon(config={**config, "workers": 1}) as d:
+        yield port
+        assert d.end() == 0, d.log
 
 
 class Server:

@@ -23,8 +23,9 @@
 #define MOST_READ    ((int64_t)8 << 20) /* most bytes of a file in one answer */
 #define MOST_LISTED  ((size_t)1 << 20)  /* most bytes about the entries of a directory in one answer */
 #define MOST_DEPTH   64                 /* deepest directories that are removed with what is in them */
-#define MOST_MS      10000 /* longest that a directory is listed, or removed with what is in it */
-#define MEMORY_SHARE 2     /* /output may hold 1/2 of limits.memory when a client writes */
+#define MOST_MS      10000        /* longest that a directory is listed, or removed with what is in it */
+#define MOST_TEXT    "10 seconds" /* MOST_MS, for people */
+#define MEMORY_SHARE 2            /* /output may hold 1/2 of limits.memory when a client writes */
 /* For openat2(2): no way out of /output by "..", a link or a mount. */
 #define CONFINED (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
@@ -75,7 +76,7 @@ static int refuse_errno(struct hc_error *err, const struct request *r, const cha
         err->sys = sys;
         return 1;
     case ETIMEDOUT:
-        return refuse(err, r, "took more than 10 seconds; what was removed until then is gone: ask again");
+        return refuse(err, r, "took more than " MOST_TEXT "; what was removed until then is gone: ask again");
     case ELOOP:
     case EXDEV:
         return refuse(err, r, "a part of the path is a symbolic link, and none is followed");
@@ -684,7 +685,7 @@ static int list_files(struct request *r, struct hc_buf *answer, struct hc_error 
     }
     for (const struct dirent *e; rc == 0 && (e = readdir(stream));)
         rc = hc_now_us() < r->until_us ? add_name(&n, e->d_name, r->after, err)
-                                       : refuse(err, r, "has more entries than can be listed in 10 seconds");
+                                       : refuse(err, r, "has more entries than can be listed in " MOST_TEXT);
     keep_page(&n);
     if (rc == 0)
         print_names(r, dirfd(stream), &n, answer);

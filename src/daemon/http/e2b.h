@@ -99,7 +99,7 @@ int hc_e2b_listing_step(struct hc_exchange *x, struct hc_front_session *s, struc
 
 /* A list of files that does not change any more. */
 struct hc_e2b_files {
-    int references;          /* to it */
+    int references;          /* number of pointers to this list; the last one that goes frees it */
     cJSON *list;             /* list of files, as hc_e2b_listing.found; owned */
     struct hc_e2b_held held; /* its memory; owned */
     int count;               /* files in it */

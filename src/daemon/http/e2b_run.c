@@ -265,7 +265,7 @@ static bool ask_context(struct hc_exchange *x, struct hc_front_session *s, const
         return false;
     }
     if (strcmp(s->run_context, x->id) == 0)
-        hc_front_session_interrupt(s); /* what runs in it would be undone anyway */
+        hc_front_session_interrupt(s); /* its run ends with the context, or is undone by the restart */
     hc_e2b_context_ask(&contexts, x->id, what, point, &line);
     return hc_e2b_ask(x, s, "context", &line, false, rc);
 }

@@ -21,7 +21,7 @@ struct hc_e2b_view {
     int watches;              /* watches that share it */
     char sandbox[HC_JOB_ID];
     char *path;                    /* the directory, as a session takes it; owned */
-    bool recursive;                /* with all that is in it */
+    bool recursive;                /* the list has what subdirectories have, too */
     struct hc_e2b_files *files;    /* the last list; a reference; NULL: there was none */
     struct hc_exchange *maker;     /* makes a list now; borrowed; NULL: nobody does */
     struct hc_e2b_listing listing; /* list that is being made */

@@ -94,7 +94,8 @@ static bool advance(struct hc_exchange *x, struct watch *w)
     }
     if (rc == 0)
         return false;
-    const bool begins = !w->known && hc_e2b_view_is_being_made(w->view); /* with the list that comes */
+    /* A new watch compares with the list that is being made now, and not with an older one. */
+    const bool begins = !w->known && hc_e2b_view_is_being_made(w->view);
     if (!begins && hc_e2b_view_files(w->view) != w->known) {
         tell(w);
         return true;

@@ -16,7 +16,7 @@ struct hc_e2b_watcher {
     struct hc_e2b_watcher *next; /* the next one of hc_http.watchers */
     char sandbox[HC_JOB_ID];
     char id[24];                /* "w1" */
-    struct hc_e2b_call call;    /* what is watched */
+    struct hc_e2b_call call;    /* the request that made it, with the directory */
     struct hc_e2b_view *view;   /* the directory; one of its watches; NULL: not yet */
     struct hc_e2b_files *known; /* files that the client knows of; a reference; NULL: not yet */
 };
