@@ -246,7 +246,7 @@ import hotcell, signal, sys
 with hotcell.Session(tree="base", timeout=100) as session:
     session.run("x = 1")
     try:
-        session.run("x = 2\\nprint('up', flush=True)\\nwhile True: pass", on_event=lambda e: e["event"] == "stdout" and print("up", flush=True))
+        session.run("x = 2\\nprint('up', flush=True)\\nwhile True: pass", on_event=lambda e: e.get("text", "").startswith("up") and print("up", flush=True))
     except KeyboardInterrupt:
         print("interrupted", session.run("x").value, signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 """

@@ -1,10 +1,12 @@
 """hotcelld: jobs over HTTP, in real cells, for several tenants; what it does with bad requests and with deaths."""
 
 import base64
+import contextlib
 import hashlib
 import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -406,6 +408,18 @@ def run_until_warm(d, spec):
     raise AssertionError(f"no job was warm: {d.log}")
 
 
+def kill_what_waits(d, worker):
+    """Zygotes and waiting cells; returns when their processes have ended, as a job that came sooner could get a cell that is about to end."""
+    with contextlib.ExitStack() as stack:
+        ends = [os.pidfd_open(pid) for pid in d.descendants(worker)]
+        for end in ends:
+            stack.callback(os.close, end)
+        for pid in d.children(worker):
+            os.kill(pid, signal.SIGKILL)
+        for end in ends:
+            assert select.select([end], [], [], cells.PATIENCE)[0]
+
+
 def test_a_program_that_is_sent_again_runs_in_a_warm_cell(user):
     with daemons.Daemon(user, config={"workers": 1}) as d:
         spec = {"code": "import random\nopen('a', 'w').write(x['text'])\nprint(random.random())", "vars": {"x": {"text": "hello"}}}
@@ -416,8 +430,7 @@ def test_a_program_that_is_sent_again_runs_in_a_warm_cell(user):
         worker = next(pid for pid in d.children() if d.children(pid))
         printed = {d.post(spec).json["stdout"]["text"] for _ in range(20)}
         assert len(printed) == 20  # no two cells draw the same numbers
-        for pid in d.children(worker):  # zygote and waiting cell: jobs never notice
-            os.kill(pid, signal.SIGKILL)
+        kill_what_waits(d, worker)  # jobs never notice
         assert d.post(spec).json["status"] == "ok"
         assert run_until_warm(d, spec)[1]["status"] == "ok"
         assert metric(d, "jobs_failed_total") == metric(d, "workers_lost_total") == 0

@@ -19,7 +19,7 @@ def bench(*words, check=0):
     """Started as a user would; what it says on standard error."""
     done = subprocess.run([sys.executable, RUN, *map(str, words)], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
                           cwd=cells.scratch(), env={**os.environ, "HOTCELL_BUILD": str(cells.BUILD)}, timeout=cells.PATIENCE * 3)
-    assert done.returncode == check, done
+    assert done.returncode == check, done.stderr
     return done
 
 

@@ -152,8 +152,8 @@ class Daemon:
         """Children of this kind: front, worker, ledger."""
         return [pid for pid in self.children() if name_of(pid) == f"hotcelld-{name}"]
 
-    def descendants(self):
-        found, queue = [], [self.pid]
+    def descendants(self, of=None):
+        found, queue = [], [of or self.pid]
         while queue:
             try:
                 new = self.children(queue.pop())

@@ -6,6 +6,9 @@ import { test } from "node:test";
 import { InputProblem, JobError, NotFound, Problem, SessionEnded, UsageError } from "hotcell";
 import { BOUNDS, PLACE, gate, local, processes, remote } from "./common.mjs";
 
+/** The line may come in parts, and this part of it once. */
+const saysUp = (event) => event.event === "stdout" && event.text.startsWith("up");
+
 async function session(t, options = {}, daemon = local()) {
     const made = await daemon.sessions.create({ ...BOUNDS, ...options });
     t.after(() => made.close());
@@ -92,7 +95,7 @@ test("aborting a run interrupts it, and the session goes on", async (t) => {
     await assert.rejects(run, /stop it/);
     await assert.rejects(waiting, /stop it/);
     assert.equal((await s.run("6 * 7")).value, 42);
-    const other = s.run("print('up', flush=True)\nwhile True: pass", { onEvent: (e) => e.event === "stdout" && s.interrupt() });
+    const other = s.run("print('up', flush=True)\nwhile True: pass", { onEvent: (e) => saysUp(e) && s.interrupt() });
     assert.equal((await other).error.type, "KeyboardInterrupt");
 });
 
@@ -121,7 +124,7 @@ test("a session that is killed has ended, whoever did it", async (t) => {
     const killed = await session(t);
     const [pid, ...others] = processes("session").filter((each) => !before.has(each));
     assert.equal(others.length, 0);
-    const run = killed.run("print('up', flush=True)\nwhile True: pass", { onEvent: (e) => e.event === "stdout" && process.kill(pid, "SIGKILL") });
+    const run = killed.run("print('up', flush=True)\nwhile True: pass", { onEvent: (e) => saysUp(e) && process.kill(pid, "SIGKILL") });
     await assert.rejects(run, (error) => error instanceof SessionEnded && error.reason === "lost");
     await assert.rejects(killed.checkpoint("c"), SessionEnded);
     await assert.rejects(killed.files.list(), SessionEnded);

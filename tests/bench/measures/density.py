@@ -14,7 +14,7 @@ from bench.measures import memory, tenants, warm
 NAME = "density"
 TITLE = "Cells that wait"
 LONG = False
-FEW, TENANTS = 24, 124
+FEW, TENANTS = 24, 124  # each tenant has one waiting cell at least, and one for each worker at most
 MOST = 3 << 20  # KiB for 1,000 cells
 IN_USE = 11  # seconds after which no cell is made or prepares any more, as none was asked for lately
 GOAL = "3 GiB for 1,000"
@@ -33,7 +33,7 @@ def page_tables(pids):
     return total
 
 
-def settled(d, request, uids):
+def settled(d, request, uids, pause):
     """Each of these tenants has jobs until a cell of its own waits; the number of cells that wait."""
     with load.Crowd(d.socket, request, 0, uids=uids) as crowd:
         deadline = time.monotonic() + cells.PATIENCE * 10
@@ -41,24 +41,28 @@ def settled(d, request, uids):
             crowd.run(len(uids))
             if time.monotonic() > deadline:
                 raise Failed(f"not all of {len(uids)} tenants have a cell: {d.get('/metrics').body.decode()}")
-    time.sleep(IN_USE)
+    time.sleep(pause)
     return len(list(memory.parked(d)))
 
 
 def measure(bench):
     if not cells.IS_ROOT:
         raise Lacking("needs root, who can be many tenants")
-    most = FEW + 8 if bench.quick else TENANTS
-    spec = {"code": warm.PROGRAMS["pandas"][0], "tree": "scientific"}
+    fewest, most, pause = (4, 12, 1) if bench.quick else (FEW, TENANTS, IN_USE)
+    name = "empty" if bench.quick else "pandas"
+    code, tree, _ = warm.PROGRAMS[name]
+    request = load.request({"code": code, "tree": tree})
     with daemons.Daemon(config={**tenants.CONFIG, "warm": {"memory": "16G"}}) as d:
-        few = settled(d, load.request(spec), range(tenants.FIRST, tenants.FIRST + FEW))
+        few = settled(d, request, range(tenants.FIRST, tenants.FIRST + fewest), pause)
         before = available()
-        many = settled(d, load.request(spec), range(tenants.FIRST, tenants.FIRST + most))
+        many = settled(d, request, range(tenants.FIRST, tenants.FIRST + most), pause)
+        if many <= few:
+            raise Failed(f"{many} cells wait for {most} tenants, and {few} for {fewest}")
         taken = (before - available()) / (many - few)
         of_each = [memory.total(cell)[1] + page_tables(cell) for cell in memory.parked(d)]
         if d.end() != 0:
             raise Failed(f"hotcelld: {d.log}")
     found = {"private": of_each, "MemAvailable": [taken], GOAL: [MOST / 1000]}
-    return [bench.comparison("each waiting cell with pandas", found, base="private", unit="KiB", scale=1,
+    return [bench.comparison(f"{name}: each waiting cell", found, base="private", unit="KiB", scale=1,
                              goals={"MemAvailable": (GOAL, 1.0)},
                              about=f"{many} cells wait. By what the host has left, 1,000 of them take {taken * 1000 / (1 << 20):.1f} GiB.")]
