@@ -10,6 +10,7 @@
 #include "job/job.h"
 
 #define HC_BATCH_MOST_JOBS 256                /* most jobs of a batch that run at one time */
+#define HC_BATCH_FEW       16                 /* jobs that begin before hc_batch.before_many is called */
 #define HC_BATCH_MAX_LINE  ((size_t)80 << 20) /* most bytes of a line of the jobs file */
 
 struct hc_batch_options {
@@ -36,7 +37,11 @@ struct hc_batch {
     const struct hc_job *given;           /* options for all jobs from the command line; borrowed */
     const char *output_dir;               /* path of the batch's directory; borrowed */
     const char *under; /* what all jobs are under, a JSON object for the journal (under.h); borrowed */
-    int cancel_fd;     /* a signalfd, which a signal that ends the batch makes readable; borrowed */
+    /* Called with `request`, which is borrowed, before more than HC_BATCH_FEW jobs are begun: -1 ends the
+     * batch as soon as the jobs that run have ended. NULL: nothing is to be done. */
+    int (*before_many)(const void *request, struct hc_error *err);
+    const void *request;
+    int cancel_fd;             /* a signalfd, which a signal that ends the batch makes readable; borrowed */
     enum hc_batch_where where; /* where the batch's jobs run */
     int signal;                /* filled: the signal that ended the batch; 0: none */
 };

@@ -111,6 +111,7 @@ static int start_job(struct hc_batch_front *f, struct hc_worker *h, struct hc_er
     const struct hc_entry e = {.kind = HC_ENTRY_START, .line = c.task.line};
     if (hc_folder_note(&f->folder, &e, NULL, 0, NULL, err) < 0)
         return -1;
+    f->begun++;
     memmove(f->claims, f->claims + 1, --f->claim_count * sizeof *f->claims);
     c.task.more = f->claim_count > 0 || !f->input_ended;
     h->claim = c;
@@ -122,11 +123,24 @@ static int start_job(struct hc_batch_front *f, struct hc_worker *h, struct hc_er
     return 0;
 }
 
+/* May one more job begin, as far as it would be one of many? */
+static bool may_begin(struct hc_batch_front *f)
+{
+    if (f->begun != HC_BATCH_FEW || !f->batch->before_many)
+        return true;
+    if (f->batch->before_many(f->batch->request, &f->many_error) == 0) {
+        f->batch->before_many = NULL;
+        return true;
+    }
+    f->stop = "the tree was changed";
+    return false;
+}
+
 static int dispatch(struct hc_batch_front *f, struct hc_error *err)
 {
     for (size_t i = 0; i < f->worker_count && !f->stop; i++) {
         struct hc_worker *h = &f->workers[i];
-        if (h->pid && h->idle && f->claim_count && f->claims[0].sync <= f->folder.synced &&
+        if (h->pid && h->idle && f->claim_count && f->claims[0].sync <= f->folder.synced && may_begin(f) &&
             start_job(f, h, err) < 0)
             return -1;
     }
@@ -448,8 +462,9 @@ static int run(struct hc_batch_front *f, struct hc_error *err)
         f->stop = NULL; /* all jobs were done already */
     if (sum_up(f, err) < 0)
         return -1;
-    if (f->stdout_error.exit) {
-        *err = f->stdout_error;
+    const struct hc_error *late = f->many_error.exit ? &f->many_error : &f->stdout_error;
+    if (late->exit) {
+        *err = *late;
         return -1;
     }
     return f->tally.worst;

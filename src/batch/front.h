@@ -54,6 +54,8 @@ struct hc_batch_front {
     bool input_ended, input_waits; /* the input is at its end; no whole line is there at the moment */
     const char *stop;              /* why no more lines are begun, static; NULL: they are */
     struct hc_error stdout_error;  /* why standard output takes no more results; exit 0: it takes them */
+    struct hc_error many_error;    /* why no more than HC_BATCH_FEW jobs are begun; exit 0: more are */
+    int64_t begun;                 /* jobs that this run has begun */
     int signals;                   /* number of signals received so far */
     /* Jobs that failed in this run; jobs that ended in it; its start (CLOCK_MONOTONIC, us). */
     int64_t failures, ended_here, began_us;

@@ -15,7 +15,7 @@
 int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check asked, bool many,
                   enum hc_tree_check *checked, struct hc_error *err);
 
-/* Check the tree that a policy names, with `many`. */
-int hc_tree_check_named(const char *name, enum hc_tree_check asked, struct hc_error *err);
+/* Check the tree that a policy names; `many` as above. */
+int hc_tree_check_named(const char *name, enum hc_tree_check asked, bool many, struct hc_error *err);
 
 #endif

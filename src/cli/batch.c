@@ -55,19 +55,31 @@ static bool tree_exists(const char *tree)
     return rc == 0;
 }
 
-/* Checks the tree of all jobs first: if it is missing or was changed, every single job would fail. */
-static int check_tree(const struct hc_request *q, struct hc_error *err)
+/* Is there a tree of all jobs to be checked? A daemon has its own trees, and each line may name one. */
+static bool has_tree(const struct hc_request *q)
 {
     bool given = false;
     for (size_t i = 0; i < q->job.override_count; i++)
         given |= strcmp(q->job.overrides[i].opt->path, "tree") == 0;
-    if (q->warm != HC_WARM_NO) /* a daemon has its own trees */
-        return 0;
-    if (!given && !tree_exists(q->policy.tree)) /* each line may name a tree of its own */
+    return q->warm == HC_WARM_NO && (given || tree_exists(q->policy.tree));
+}
+
+/* Checks the tree of all jobs first, as for a single job: if it is missing or was seen to be changed, every
+ * job would fail. */
+static int check_tree(const struct hc_request *q, struct hc_error *err)
+{
+    if (!has_tree(q))
         return 0;
     if (hc_policy_check_layers(&q->policy, err) < 0)
         return -1;
-    return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, err);
+    return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, false, err);
+}
+
+/* Compares all stamps of that tree, before it gets many jobs. */
+static int check_tree_for_many(const void *request, struct hc_error *err)
+{
+    const struct hc_request *q = request;
+    return hc_tree_check_named(q->policy.tree, HC_TREE_QUICK, true, err);
 }
 
 /* Checks that a daemon answers now, if it has to run the jobs. */
@@ -142,6 +154,8 @@ static int run_batch(struct hc_request *q, struct hc_error *err)
         .given = &q->job,
         .output_dir = q->job.output_dir ? q->job.output_dir : DEFAULT_DIR,
         .under = under,
+        .before_many = has_tree(q) && q->policy.tree_check == HC_TREE_QUICK ? check_tree_for_many : NULL,
+        .request = q,
         .cancel_fd = cancel,
         .where = where[q->warm],
     };

@@ -73,7 +73,7 @@ static int check_given(const struct hc_request *q, struct hc_error *err)
     if (q->policy.tools.count && hc_toolbox_new(&tools, &q->policy.tools, -1, 0, NULL, NULL, err) < 0)
         return -1;
     hc_toolbox_free(tools);
-    return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, err);
+    return hc_tree_check_named(q->policy.tree, (enum hc_tree_check)q->policy.tree_check, true, err);
 }
 
 static int serve_mcp(struct hc_request *q, struct hc_error *err)

@@ -116,7 +116,7 @@ def fixture_own(base_tree):  # pylint: disable=unused-argument
     return Copy(cells.caller())
 
 
-STARTS = {"run": ("run", "--tree-check", "stamps", "program.py"), "batch": ("batch", "jobs.jsonl"),
+STARTS = {"run": ("run", "--tree-check", "stamps", "program.py"), "batch": ("batch", "--tree-check", "stamps", "jobs.jsonl"),
           "session": ("session",), "mcp": ("mcp",)}
 
 
@@ -152,6 +152,46 @@ def test_every_run_looks_at_the_c_library(own):
     assert refused(own.start("run", "program.py"), library.relative_to(own.root), "has other content")
 
 
+def batch(own, jobs, *options):
+    """How a batch of so many jobs ended, and how each of its jobs did."""
+    here = cells.new_directory(own.user)
+    (here / "many.jsonl").write_text("".join(f'{{"job_id": "{i}", "code": "print({i})"}}\n' for i in range(jobs)))
+    done = cells.hotcell("batch", "-t", "base", "-o", "results", *options, "many.jsonl", user=own.user, env=own.env, cwd=here)
+    results = here / "results/results.jsonl"
+    return done, [json.loads(line)["status"] for line in results.read_text().splitlines()] if results.exists() else []
+
+
+def test_a_batch_looks_as_a_run_does_and_at_all_before_it_has_many_jobs(own):
+    kept = (own.root / THIS).read_bytes()
+    said = content(own.root)
+    few, statuses = batch(own, 10)
+    assert (few.returncode, statuses) == (0, ["ok"] * 10), few
+    many, statuses = batch(own, 40)
+    assert many.returncode == 69 and statuses == ["ok"] * 16, many
+    assert f"tree 'base' was changed: /{said[0]} {said[1]}" in many.stderr.splitlines()[-1], many.stderr
+    assert batch(own, 40, "--tree-check", "none")[1] == ["ok"] * 40
+    (own.root / THIS).write_bytes(kept)
+    assert batch(own, 40)[1] == ["ok"] * 40
+    added(own.root)
+    first, statuses = batch(own, 1)
+    assert first.returncode == 69 and not statuses and "was changed" in first.stderr, first
+
+
+def test_a_batch_goes_on_when_its_tree_is_right_again(own):
+    kept = (own.root / THIS).read_bytes()
+    content(own.root)
+    here = cells.new_directory(own.user)
+    (here / "many.jsonl").write_text("".join(f'{{"job_id": "{i}", "code": "print({i})"}}\n' for i in range(40)))
+
+    def run(*options):
+        return cells.hotcell("batch", "-t", "base", "-o", "results", *options, "many.jsonl", user=own.user, env=own.env, cwd=here)
+    assert run().returncode == 69
+    (own.root / THIS).write_bytes(kept)
+    done = run("--resume")
+    ended = [json.loads(line) for line in (here / "results/results.jsonl").read_text().splitlines()]
+    assert done.returncode == 0 and sorted(int(each["job_id"]) for each in ended) == list(range(40)), done
+
+
 def test_content_is_hashed_for_who_asks(own):
     done = own.start("run", "--tree-check", "content", "program.py")
     assert (done.returncode, done.stdout, own.checked()) == (0, "42\n", "content"), done
@@ -181,8 +221,8 @@ def test_manifest_says_what_was_checked(own):
 def test_a_tree_without_stamps_is_not_checked_until_it_was_verified(own):
     (own.root.parent / "stamps").unlink()
     assert own.start("run", "program.py").returncode == 0 and own.checked() == "none"
-    for command in ("batch", "session", "mcp"):
-        assert own.start(*STARTS[command]).returncode == 0, command
+    for command in (("batch", "jobs.jsonl"), STARTS["session"], STARTS["mcp"]):
+        assert own.start(*command).returncode == 0, command
     assert own.tree("verify", "base").returncode == 0
     assert own.start("run", "program.py").returncode == 0 and own.checked() == "quick"
 
@@ -410,7 +450,7 @@ def age(pid):
 def test_a_batch_looks_at_its_policys_tree_too(own):
     (own.path.parent / "mine.json").write_text(json.dumps({"name": "mine", "extends": "default", "tree": "base"}))
     (own.path.parent / "jobs.jsonl").write_text('{"job_id": "a", "code": "1"}\n')
-    said = content(own.root)
+    said = added(own.root)
     done = cells.hotcell("batch", "-p", "./mine.json", "-o", "results", "jobs.jsonl", env=own.env, cwd=own.path.parent)
     assert refused(done, *said)
 

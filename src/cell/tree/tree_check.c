@@ -97,13 +97,13 @@ int hc_tree_check(const struct hc_tree *tree, enum hc_tree_check asked, bool man
     return rc;
 }
 
-int hc_tree_check_named(const char *name, enum hc_tree_check asked, struct hc_error *err)
+int hc_tree_check_named(const char *name, enum hc_tree_check asked, bool many, struct hc_error *err)
 {
     struct hc_tree tree;
     enum hc_tree_check checked;
     int rc = hc_tree_open(&tree, name, err);
     if (rc == 0)
-        rc = hc_tree_check(&tree, asked, true, &checked, err);
+        rc = hc_tree_check(&tree, asked, many, &checked, err);
     hc_tree_finish(&tree);
     return rc;
 }

@@ -1,16 +1,17 @@
-"""Many jobs from one file, by hotcell batch: the rate beside that of hotcelld in the same rounds, over the number of jobs, and over the
-size of their code."""
+"""Many jobs from one file, by hotcell batch: beside plain interpreters of as many programs, beside single commands where they are few, the
+rate beside that of hotcelld in the same rounds, over the number of jobs, and over the size of their code."""
 
 import json
 import os
 import select
 import shutil
+import subprocess
 import time
 
 import load
 from bench import houses
-from bench.engine import Failed, Lacking, output
-from bench.measures import warm
+from bench.engine import PYTHON, Failed, Lacking, command, output
+from bench.measures import cold, warm
 
 NAME = "batch"
 TITLE = "Batches"
@@ -90,6 +91,36 @@ def beside_daemon(bench, name, spec, count, rounds, goals):
                             "journal and results on disk included.")
 
 
+def by_xargs(program, count):
+    """Seconds that plain interpreters take for this program so many times, one for each processor at a time."""
+    begun = time.perf_counter()
+    done = subprocess.run(["xargs", "-n1", "-P", str(os.cpu_count()), PYTHON], input=f"{program}\n" * count, text=True,
+                          stdout=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise Failed(f"xargs: exit {done.returncode}")
+    return time.perf_counter() - begun
+
+
+def beside_interpreters(bench, count, rounds):
+    """Milliseconds per program that prints a word."""
+    program = bench.write("word.py", cold.PROGRAM)
+    path = write(bench, {"code": cold.PROGRAM, "tree": "base", "limits": LIMITS}, count)
+    plain = "xargs python3"
+    found = bench.rounds({plain: lambda: by_xargs(program, count) / count, OURS: lambda: 1 / run(bench, path, count)[0]}, rounds, warmup=0)
+    return bench.comparison(f"{count} programs that print a word", found, base=plain, goals={OURS: 1 / 3},
+                            about=f"Milliseconds per program by the clock; plain interpreters are started by xargs, {os.cpu_count()} at a time.")
+
+
+def few(bench, count, rounds):
+    """A file of few jobs, and as many commands one after the other."""
+    program = bench.write("word.py", cold.PROGRAM)
+    path = write(bench, {"code": cold.PROGRAM, "tree": "base", "limits": LIMITS}, count)
+    one = command([bench.hotcell, "run", "-t", "base", program])
+    single = f"{count} times {cold.OURS}"
+    found = bench.rounds({single: lambda: sum(one() for _ in range(count)), OURS: lambda: count / run(bench, path, count)[0]}, rounds)
+    return bench.comparison(f"a file of {count}", found, base=single, goals={OURS: 1.0}, about="Of all jobs, from start to end.")
+
+
 def over(bench, title, x, points, rounds, columns=("peak, KiB",)):
     """`points`: {x: (jobs, size)}"""
     found, peak = {at: [] for at in points}, dict.fromkeys(points, 0)
@@ -110,7 +141,8 @@ def measure(bench):
     counts = {count: (count, 0) for count in COUNTS if count <= most}
     sizes = {size: (bench.times(300, 5), size) for size in bench.chosen(SIZES, quick=SIZES[:2])}
     pandas = {"code": warm.PANDAS, "tree": "scientific", "limits": LIMITS}
-    small = [] if bench.quick else [beside_daemon(bench, "small jobs with pandas", pandas, bench.times(1500), bench.times(2), {OURS: 1 / 0.85})]
-    return [beside_daemon(bench, "jobs that do nothing", empty(), bench.times(1000, 20), bench.times(3, 1), {}), *small,
+    small = [] if bench.quick else [beside_daemon(bench, "small jobs with pandas", pandas, bench.times(1500), bench.times(2), {OURS: 1 / 0.95})]
+    return [beside_interpreters(bench, bench.times(10_000, 20), 1), few(bench, 1, bench.times(30)), few(bench, 10, bench.times(15)),
+            beside_daemon(bench, "jobs that do nothing", empty(), bench.times(1000, 20), bench.times(3, 1), {}), *small,
             over(bench, "over the number of jobs", "jobs", counts, 1),
             over(bench, "over the size of the code", "bytes of code", sizes, bench.times(3, 1))]
