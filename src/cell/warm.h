@@ -13,7 +13,7 @@
 #include "job/job.h"
 
 #define HC_WARM_ZYGOTES 24  /* most zygotes of a worker */
-#define HC_WARM_SLOTS   160 /* most kinds of jobs that a worker knows, each with at most one cell */
+#define HC_WARM_SLOTS   600 /* most kinds of jobs that a worker knows, each with at most one cell */
 
 /* Most waiting cells of a worker that have copied what jobs write to, ahead of their jobs: those of the
  * tenants that asked last. Each has several times the memory of one that has not. */
@@ -61,9 +61,12 @@ struct hc_warm_rules {
 
 struct hc_warm {
     struct hc_warm_zygote zygotes[HC_WARM_ZYGOTES]; /* the zygotes; owned */
-    struct hc_warm_slot slots[HC_WARM_SLOTS];       /* the kinds of jobs, with their waiting cells; owned */
     struct hc_warm_rules rules;                     /* rules of this worker */
     struct hc_warm_counts counts;                   /* counts of this worker */
+    size_t slot_count;                              /* used entries of `slots` */
+    /* The kinds of jobs, with their waiting cells; owned. What is not used is not initialized, as it would
+     * take a megabyte of each worker. */
+    struct hc_warm_slot slots[HC_WARM_SLOTS];
 };
 
 /* Number of cells that can wait under these rules, beside the interpreters of one policy like
@@ -108,8 +111,11 @@ void hc_warm_reap_cell(struct hc_warm_use *use);
  * (hc_parked_prepare). False: all cells that are likely to be used soon have been told. */
 bool hc_warm_prepare(struct hc_warm *w);
 
-/* Replace cells that have waited for too long, and end zygotes that no job asked for lately. */
+/* End zygotes that no job asked for lately, and those that are old. */
 void hc_warm_refresh(struct hc_warm *w);
+/* Replace one cell that has waited for too long, which takes some milliseconds. False: there is none, or it
+ * cannot be replaced now. */
+bool hc_warm_renew(struct hc_warm *w);
 
 /* End the zygotes whose tree `is_bad`, with their cells. `name`: the tree as the policy names it; `ids`:
  * `count` IDs, the tree's and those of its layers. */

@@ -459,6 +459,8 @@ static int next_message(struct worker *me, struct hc_message *order, int fds[HC_
     while (me->warm.rules.bytes && poll(&on, 1, (int)MIN(REFRESH_MS, me->warm.rules.idle_ms)) == 0) {
         drop_changed_trees(me);
         hc_warm_refresh(&me->warm);
+        while (hc_warm_renew(&me->warm) && poll(&on, 1, 0) == 0)
+            ;
         if (memcmp(&me->reported, &me->warm.counts, sizeof me->reported) != 0 && say_idle(me, err) < 0)
             return -1;
     }

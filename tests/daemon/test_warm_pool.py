@@ -149,7 +149,7 @@ def test_only_some_of_many_waiting_cells_have_copied_what_jobs_write_to():
     """Those of the tenants that asked last; each has several times the memory of the others, which share it with their interpreter."""
     tenants, spec = range(61601, 61613), {"code": "import pandas", "tree": "scientific"}
     with daemons.Daemon(config={"workers": 1, "socket": {"mode": "0666"}, "warm": {"memory": "400M"}}) as d:
-        cells.wait_until("the worker has told how many fit", lambda: d.warm_counts()["warm_cells_room"] == 160)
+        cells.wait_until("the worker has told how many fit", lambda: d.warm_counts()["warm_cells_room"] == 200)
         for _ in range(3):
             for uid in tenants:
                 assert d.post(spec, uid=uid).json["status"] == "ok"
@@ -157,7 +157,7 @@ def test_only_some_of_many_waiting_cells_have_copied_what_jobs_write_to():
         cells.wait_until("one that is prepared", lambda: own_memory(d)[-1] > 4096)
         assert max(own_memory(d)[:4]) < 3072
         d.wait_for_line("warm.memory: beside the interpreters of one policy with libraries, 116 cells can wait")
-        assert 0 < d.warm_counts()["warm_cells_room"] <= 160 - len(tenants)
+        assert 0 < d.warm_counts()["warm_cells_room"] <= 200 - len(tenants)
         assert d.end() == 0
 
 

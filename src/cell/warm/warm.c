@@ -40,7 +40,7 @@ static struct hc_warm_zygote *zygote_of(struct hc_warm *w, const struct hc_warm_
  */
 static void stop_zygote(struct hc_warm *w, struct hc_warm_zygote *z, int64_t *why)
 {
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+    for (size_t i = 0; i < w->slot_count; i++)
         if (w->slots[i].key[0] && zygote_of(w, &w->slots[i]) == z)
             drop_cell(w, &w->slots[i], &w->counts.cells_expired);
     if (!z->zygote)
@@ -73,7 +73,7 @@ static int64_t bytes_used(struct hc_warm *w)
     for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
         if (w->zygotes[i].zygote)
             bytes += zygote_bytes(w->zygotes[i].cached, w->zygotes[i].rung);
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+    for (size_t i = 0; i < w->slot_count; i++)
         if (w->slots[i].cell.pid > 0)
             bytes += HC_WARM_CELL_BYTES +
                      (w->slots[i].cell.prepared ? prepared_bytes(zygote_of(w, &w->slots[i])) : 0);
@@ -89,9 +89,8 @@ static void count_room(struct hc_warm *w)
 
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
 {
-    *w = (struct hc_warm){.rules = *rules};
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
-        hc_parked_init(&w->slots[i].cell);
+    memset(w, 0, offsetof(struct hc_warm, slots));
+    w->rules = *rules;
     count_room(w);
 }
 
@@ -110,7 +109,7 @@ static bool is_in_use(int64_t last)
 static bool drop_unneeded_cell(struct hc_warm *w)
 {
     struct hc_warm_slot *oldest = NULL;
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+    for (size_t i = 0; i < w->slot_count; i++)
         if (w->slots[i].cell.pid > 0 && (!oldest || w->slots[i].last < oldest->last))
             oldest = &w->slots[i];
     if (!oldest || is_in_use(oldest->last))
@@ -190,20 +189,31 @@ static struct hc_warm_zygote *find_zygote(struct hc_warm *w, const char *key, si
     return found;
 }
 
-/* The slot of this key below this zygote, or a free one, or the least recently used one, which is emptied. */
+static struct hc_warm_slot *new_slot(struct hc_warm *w)
+{
+    struct hc_warm_slot *s = &w->slots[w->slot_count++];
+    *s = (struct hc_warm_slot){.last = 0};
+    hc_parked_init(&s->cell);
+    return s;
+}
+
+/* The slot of this key below this zygote, or a new one, or the least recently used one, which is emptied. */
 static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const char *tenant,
                                       const struct hc_warm_zygote *z)
 {
     const size_t zygote = (size_t)(z - w->zygotes);
     struct hc_warm_slot *oldest = &w->slots[0];
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++) {
+    for (size_t i = 0; i < w->slot_count; i++) {
         struct hc_warm_slot *s = &w->slots[i];
         if (s->zygote == zygote && strcmp(s->key, key) == 0)
             return s;
         if (s->last < oldest->last)
             oldest = s;
     }
-    drop_cell(w, oldest, &w->counts.cells_expired);
+    if (w->slot_count < HC_WARM_SLOTS)
+        oldest = new_slot(w);
+    else
+        drop_cell(w, oldest, &w->counts.cells_expired);
     memcpy(oldest->key, key, sizeof oldest->key);
     oldest->zygote = zygote;
     (void)snprintf(oldest->tenant, sizeof oldest->tenant, "%s", tenant ? tenant : "");
@@ -290,7 +300,7 @@ static struct hc_warm_slot *find_ready(struct hc_warm *w, struct hc_warm_slot *w
     struct hc_warm_slot *found = NULL;
     if (wanted && is_ready(wanted, key))
         return wanted;
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
+    for (size_t i = 0; i < w->slot_count; i++)
         if (is_ready(&w->slots[i], key) &&
             (!found || zygote_of(w, found)->rung < zygote_of(w, &w->slots[i])->rung))
             found = &w->slots[i];
@@ -408,7 +418,7 @@ void hc_warm_settle(struct hc_warm *w, const struct hc_warm_use *use, struct hc_
 static struct hc_warm_slot *find_unprepared(struct hc_warm *w)
 {
     struct hc_warm_slot *next = NULL;
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++) {
+    for (size_t i = 0; i < w->slot_count; i++) {
         struct hc_warm_slot *s = &w->slots[i];
         if (s->cell.pid > 0 && !s->cell.prepared && is_in_use(s->last) && (!next || s->last > next->last))
             next = s;
@@ -422,7 +432,7 @@ static struct hc_warm_slot *find_prepared(struct hc_warm *w, size_t *count)
 {
     struct hc_warm_slot *oldest = NULL;
     *count = 0;
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++) {
+    for (size_t i = 0; i < w->slot_count; i++) {
         struct hc_warm_slot *s = &w->slots[i];
         if (s->cell.pid <= 0 || !s->cell.prepared)
             continue;
@@ -450,11 +460,15 @@ bool hc_warm_prepare(struct hc_warm *w)
     return true;
 }
 
-static void replace_old_cells(struct hc_warm *w)
+bool hc_warm_renew(struct hc_warm *w)
 {
-    for (size_t i = 0; i < HC_WARM_SLOTS; i++)
-        if (w->slots[i].cell.pid > 0 && hc_now_us() - w->slots[i].cell.born_us > OLD_US)
+    for (size_t i = 0; i < w->slot_count; i++) {
+        if (w->slots[i].cell.pid > 0 && hc_now_us() - w->slots[i].cell.born_us > OLD_US) {
             park_cell(w, &w->slots[i]);
+            return w->slots[i].cell.pid > 0;
+        }
+    }
+    return false;
 }
 
 void hc_warm_refresh(struct hc_warm *w)
@@ -470,7 +484,6 @@ void hc_warm_refresh(struct hc_warm *w)
         else if (hc_mono_ms() - z->started >= w->rules.age_ms)
             stop_zygote(w, z, &w->counts.zygotes_recycled);
     }
-    replace_old_cells(w);
     count_room(w);
 }
 
