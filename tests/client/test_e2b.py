@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import subprocess
+import time
 import zlib
 from pathlib import Path
 
@@ -90,7 +91,10 @@ def test_code_runs_with_its_state_output_and_errors(daemon, client):
     assert "".join(failed["logs"]["stderr"]) == "before\n" and failed["results"] == []  # the traceback is in the error alone
     assert (failed["error"]["name"], failed["error"]["value"]) == ("ZeroDivisionError", "division by zero")
     assert "line 2, in <module>\n    1 / 0" in failed["error"]["traceback"]
-    assert syntax["error"]["name"] == "SyntaxError" and syntax["results"] == [], syntax
+    assert (syntax["error"]["name"], syntax["results"], syntax["logs"]["stderr"]) == ("SyntaxError", [], []), syntax
+    assert "line 1" in syntax["error"]["traceback"] and "SyntaxError: invalid syntax" in syntax["error"]["traceback"], syntax
+    memory = seen["memory"]  # what is said of the limit stands beside the traceback, which the error alone has
+    assert memory["error"]["name"] == "MemoryError" and "Traceback" not in "".join(memory["logs"]["stderr"]), memory
     assert (seen["env"], seen["string"], "".join(seen["bytes"])) == ("('sandbox', 'run')", "a text", "\ufffd\ufffd!")
     assert joined(seen["seen"]) == {"stdout": "out\n", "stderr": "err\nbefore\n", "results": "42", "errors": "ZeroDivisionError"}
 
@@ -274,6 +278,25 @@ def test_watches_of_one_directory_share_its_list_and_each_is_told(daemon):
         assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
 
 
+def test_what_is_made_while_a_list_has_to_wait_is_told_when_it_is_due(daemon):
+    """The list of a directory with many files comes no sooner than a while after the last one, but no second later."""
+    sandbox, access = create(daemon)
+    try:
+        assert ask(daemon, "POST", "/execute", {"code": "for i in range(400):\n    open(f'{i}', 'w').close()"}, raw=True, **access)[0] == 200
+        taken = 0
+        for number in range(4):
+            watch = Watch(daemon, access, ".")
+            assert watch.next() == {"start": {}}
+            begun = time.monotonic()
+            assert ask(daemon, "POST", f"/files?path=new{number}", b"1", **access, Content_Type="application/octet-stream")[0] == 200
+            assert watch.next()["filesystem"]["name"] == f"new{number}"
+            taken += time.monotonic() - begun
+            watch.close()
+        assert taken < 2 * cells.SLOWNESS
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
 def test_watchers_are_asked_for_events(daemon):
     """As E2B's library for Python does, whose clients are not told of events but ask for them."""
     sandbox, access = create(daemon)
@@ -345,6 +368,7 @@ def test_commands_run_where_the_policy_has_them(daemon, client):
     assert seen["fails"] == {"name": "CommandExitError", "code": 3, "stderr": "bad\n"}
     assert seen["late"]["name"] == "TimeoutError" and seen["left"] and "returned" not in seen["cwd"], seen
     assert "no terminals" in seen["terminal"]["message"], seen["terminal"]
+    assert 1 << 18 < seen["flood"]["bytes"] < 1 << 20 and "the rest of stdout is left out" in seen["flood"]["stderr"], seen["flood"]
 
 
 def test_commands_go_on_beside_code(daemon, client):
