@@ -185,7 +185,7 @@ def test_files_are_those_of_the_session(daemon, client):
     for name in ("missing", "info", "list", "rename"):
         assert refused[name]["name"] == "FileNotFoundError" and "no such file" in refused[name]["message"], (name, refused[name])
     for name, words in (("directory", "is a directory"), ("outside", "/output"), ("up", '".."'), ("file", "no directory"),
-                        ("root", "expected a path"), ("home", "/output"), ("root2", "expected a path"), ("large", "http.body"), ("metadata", "metadata")):
+                        ("root", "directory itself"), ("home", "/output"), ("root2", "directory itself"), ("large", "http.body"), ("metadata", "metadata")):
         assert "returned" not in refused[name] and words in refused[name]["message"], (name, refused[name])
 
 
@@ -480,6 +480,9 @@ def test_malformed_requests_to_a_sandbox_are_refused(daemon):
         status, headers, _ = ask(daemon, "PUT", "/sandboxes", b"{}", X_API_Key=TOKEN)
         assert (status, headers["Allow"]) == (405, "GET, HEAD, POST")
         assert ask(daemon, "GET", f"/sandboxes/{sandbox}/metrics", X_API_Key=TOKEN)[0] == 501
+        for name, body in (("Remove", {"path": "/home/user"}), ("Move", {"source": "~", "destination": "x"})):
+            status, _, answer = ask(daemon, "POST", f"/filesystem.Filesystem/{name}", body, **access)
+            assert status == 400 and answer["message"] == "/output: the working directory itself cannot be removed or moved", answer
         for method, path, body, status in BROKEN:
             kind = {"Content_Type": "application/connect+json"} if path.endswith(("Dir", "Start", "/Connect")) and "List" not in path and "Make" not in path else {}
             answer = ask(daemon, method, path, body, raw=bool(kind), **access, **kind)
