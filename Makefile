@@ -323,6 +323,7 @@ install: all ## programs, libhotcell, policies, recipes, man pages, units and th
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(B)/$(LIB_FILE) $(B)/libhotcell.a $(DESTDIR)$(LIBDIR)/
 	ln -sfn $(LIB_FILE) $(DESTDIR)$(LIBDIR)/libhotcell.so.$(LIB_ABI) && ln -sfn libhotcell.so.$(LIB_ABI) $(DESTDIR)$(LIBDIR)/libhotcell.so
+	[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true # let the loader find the library: only root can
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/lib/libhotcell.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libhotcell.pc
 	install -D -m 644 src/lib/hotcell.h $(DESTDIR)$(PREFIX)/include/hotcell.h
 	install -D -m 644 tests/examples/wrapper.c $(DESTDIR)$(PREFIX)/share/doc/libhotcell-dev/examples/wrapper.c

@@ -142,7 +142,9 @@ static int take_content(struct hc_uploads *uploads, const struct hc_json *json, 
     else
         len = strlen(data);
     if (rc > 0)
-        return hc_json_fail(json, p->data, false, err, "inputs.%s.data: expected base64", name);
+        return hc_json_fail(json, p->data, false, err, "inputs.%s.data: expected base64%s%.80s%s", name,
+                            p->place ? " for the file '" : "", p->place ? p->place->valuestring : "",
+                            p->place ? "'" : "");
     if (rc < 0)
         return -1;
     uploads->list[uploads->count].data = data;

@@ -12,6 +12,7 @@
 
 #define MOST_TIMEOUT (7 * 24 * 3600) /* most seconds that a request may name */
 #define TRACEBACK    "Traceback (most recent call last):\n"
+#define REFUSAL      "  File \"<cell" /* begins the text that says what is refused */
 
 /* The templates that E2B's own clients ask for unless they are told another. */
 static const char *const usual_templates[] = {"base", "code-interpreter", "code-interpreter-v1", "default"};
@@ -397,24 +398,36 @@ static void put_output(const struct hc_e2b_events *e, const char *type, const ch
         cJSON_Delete(o);
 }
 
-/* Write what is held of standard error, without `tail` if it ends so. */
-static void release(struct hc_e2b_events *e, const char *tail, struct hc_buf *out)
+/* The last place in `text` where `part` is; NULL: none. */
+static char *find_last(char *text, const char *part)
 {
-    const size_t len = strlen(tail);
+    char *found = NULL;
+    for (char *at = *part ? strstr(text, part) : NULL; at; at = strstr(at + 1, part))
+        found = at;
+    return found;
+}
+
+/* Write what is held of standard error, without the last `traceback` in it. */
+static void release(struct hc_e2b_events *e, const char *traceback, struct hc_buf *out)
+{
     if (!e->held.len)
         return;
-    if (len && e->held.len >= len && memcmp(e->held.data + e->held.len - len, tail, len) == 0)
-        e->held.data[e->held.len - len] = '\0';
+    char *found = find_last(e->held.data, traceback);
+    if (found) {
+        const char *rest = found + strlen(traceback);
+        memmove(found, rest, strlen(rest) + 1);
+    }
     put_output(e, "stderr", e->held.data, out);
     hc_buf_clear(&e->held);
 }
 
-/* The traceback of a program's end is printed, too: E2B's clients get it in the error alone. What may be one
- * is held until it is known what comes behind it. */
+/* The traceback of a program's end, and the place of what is refused, are printed, too: E2B's clients get
+ * them in the error alone. What may be one is held until it is known what comes behind it. */
 static void take_stderr(struct hc_e2b_events *e, const char *text, struct hc_buf *out)
 {
     (void)hc_buf_str(&e->held, text);
-    if (e->held.len && !strstr(e->held.data, TRACEBACK))
+    if (e->held.len && !strstr(e->held.data, TRACEBACK) &&
+        strncmp(e->held.data, REFUSAL, strlen(REFUSAL)) != 0)
         release(e, "", out);
 }
 
@@ -540,6 +553,15 @@ static void put_error(const char *name, const char *value, const char *traceback
              out);
 }
 
+/* The traceback of the run's end: of one that was refused, the text that says where, and for which rule. */
+static const char *traceback_of(const cJSON *manifest)
+{
+    if (!cJSON_IsObject(hc_json_member(manifest, "rejection")))
+        return hc_json_text(hc_json_member(hc_json_member(manifest, "guest"), "error"), "traceback");
+    const char *text = hc_json_text(hc_json_member(manifest, "stderr"), "text");
+    return *text ? text : hc_json_text(manifest, "reason");
+}
+
 /* How the run ended, unless it ended well: an exception, a refusal, or a limit. */
 static void put_end(const cJSON *manifest, struct hc_buf *out)
 {
@@ -549,11 +571,10 @@ static void put_end(const cJSON *manifest, struct hc_buf *out)
     if (strcmp(status, "ok") == 0)
         return;
     if (cJSON_IsObject(error))
-        put_error(hc_json_text(error, "type"), hc_json_text(error, "message"),
-                  hc_json_text(error, "traceback"), out);
+        put_error(hc_json_text(error, "type"), hc_json_text(error, "message"), traceback_of(manifest), out);
     else if (cJSON_IsObject(rejection))
         put_error(strcmp(hc_json_text(rejection, "rule"), "syntax") == 0 ? "SyntaxError" : "Rejected",
-                  hc_json_text(rejection, "message"), reason, out);
+                  hc_json_text(rejection, "message"), traceback_of(manifest), out);
     else
         put_error(strcmp(status, "timeout") == 0 ? "TimeoutError" : status, reason, reason, out);
 }
@@ -562,7 +583,7 @@ static void put_result(struct hc_e2b_events *e, const cJSON *event, struct hc_bu
 {
     const cJSON *manifest = hc_json_member(event, "manifest"), *guest = hc_json_member(manifest, "guest");
     const cJSON *figure;
-    release(e, hc_json_text(hc_json_member(guest, "error"), "traceback"), out);
+    release(e, traceback_of(manifest), out);
     cJSON_ArrayForEach(figure, hc_json_member(manifest, "figures"))
         put_figure(e, figure, find_chart(guest, hc_json_text(figure, "path")), out);
     put_value(hc_json_member(guest, "value"), out);

@@ -103,6 +103,11 @@ static void events_become_messages(void **state)
          "{\"event\": {\"end\": {\"exitCode\": -1, \"exited\": false, \"status\": \"signal: SIGKILL\", "
          "\"error\": \"killed\"}}}",
          true},
+        {"{\"event\": \"cut\", \"stream\": \"stderr\"}",
+         "{\"event\": {\"data\": {\"stderr\": "
+         "\"aG90Y2VsbDogdGhlIHJlc3Qgb2Ygc3RkZXJyIGlzIGxlZnQgb3V0OiBhYm91dCBhIG1lZ2FieXRlIG9m"
+         "IG91dHB1dCBpcyBrZXB0IG9mIGEgY29tbWFuZAo=\"}}}",
+         false},
         {"{\"event\": \"started\"}", "", false},
         {"no JSON", "", false},
     };

@@ -216,9 +216,9 @@ void hc_e2b_put_alive(struct hc_buf *out)
     hc_e2b_envelope(0, json, sizeof json - 1, out);
 }
 
-static void put_output(const char *stream, const cJSON *event, struct hc_buf *out)
+/* Output of a process: `data`, which is base64, or `text` if that is empty. */
+static void put_output(const char *stream, const char *text, const char *data, struct hc_buf *out)
 {
-    const char *text = hc_json_text(event, "text"), *data = hc_json_text(event, "data");
     const size_t len = strlen(text), room = sodium_base64_ENCODED_LEN(len, VARIANT);
     char *encoded = malloc(room);
     hc_autobuf json = {0};
@@ -231,6 +231,16 @@ static void put_output(const char *stream, const cJSON *event, struct hc_buf *ou
     (void)hc_buf_str(&json, "}}}");
     free(encoded);
     put_message(&json, out);
+}
+
+/* The protocol cannot say that output is left out: the process's stderr does, for whoever reads that. */
+static void put_cut(const char *stream, struct hc_buf *out)
+{
+    char text[128];
+    (void)snprintf(text, sizeof text,
+                   "hotcell: the rest of %s is left out: about a megabyte of output is kept of a command\n",
+                   strcmp(stream, "stderr") == 0 ? "stderr" : "stdout");
+    put_output("stderr", text, "", out);
 }
 
 /* The end of a process, and of its stream. */
@@ -268,7 +278,9 @@ bool hc_e2b_process_event(const char *line, size_t len, struct hc_buf *out)
     if (last)
         put_end(event, out);
     else if (strcmp(kind, "stdout") == 0 || strcmp(kind, "stderr") == 0)
-        put_output(kind, event, out);
+        put_output(kind, hc_json_text(event, "text"), hc_json_text(event, "data"), out);
+    else if (strcmp(kind, "cut") == 0)
+        put_cut(hc_json_text(event, "stream"), out);
     cJSON_Delete(event);
     return last;
 }

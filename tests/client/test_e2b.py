@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import subprocess
+import time
 import zlib
 from pathlib import Path
 
@@ -90,7 +91,10 @@ def test_code_runs_with_its_state_output_and_errors(daemon, client):
     assert "".join(failed["logs"]["stderr"]) == "before\n" and failed["results"] == []  # the traceback is in the error alone
     assert (failed["error"]["name"], failed["error"]["value"]) == ("ZeroDivisionError", "division by zero")
     assert "line 2, in <module>\n    1 / 0" in failed["error"]["traceback"]
-    assert syntax["error"]["name"] == "SyntaxError" and syntax["results"] == [], syntax
+    assert (syntax["error"]["name"], syntax["results"], syntax["logs"]["stderr"]) == ("SyntaxError", [], []), syntax
+    assert "line 1" in syntax["error"]["traceback"] and "SyntaxError: invalid syntax" in syntax["error"]["traceback"], syntax
+    memory = seen["memory"]  # what is said of the limit stands beside the traceback, which the error alone has
+    assert memory["error"]["name"] == "MemoryError" and "Traceback" not in "".join(memory["logs"]["stderr"]), memory
     assert (seen["env"], seen["string"], "".join(seen["bytes"])) == ("('sandbox', 'run')", "a text", "\ufffd\ufffd!")
     assert joined(seen["seen"]) == {"stdout": "out\n", "stderr": "err\nbefore\n", "results": "42", "errors": "ZeroDivisionError"}
 
@@ -181,7 +185,7 @@ def test_files_are_those_of_the_session(daemon, client):
     for name in ("missing", "info", "list", "rename"):
         assert refused[name]["name"] == "FileNotFoundError" and "no such file" in refused[name]["message"], (name, refused[name])
     for name, words in (("directory", "is a directory"), ("outside", "/output"), ("up", '".."'), ("file", "no directory"),
-                        ("root", "expected a path"), ("home", "/output"), ("root2", "expected a path"), ("large", "http.body"), ("metadata", "metadata")):
+                        ("root", "directory itself"), ("home", "/output"), ("root2", "directory itself"), ("large", "http.body"), ("metadata", "metadata")):
         assert "returned" not in refused[name] and words in refused[name]["message"], (name, refused[name])
 
 
@@ -274,6 +278,25 @@ def test_watches_of_one_directory_share_its_list_and_each_is_told(daemon):
         assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
 
 
+def test_what_is_made_while_a_list_has_to_wait_is_told_when_it_is_due(daemon):
+    """The list of a directory with many files comes no sooner than a while after the last one, but no second later."""
+    sandbox, access = create(daemon)
+    try:
+        assert ask(daemon, "POST", "/execute", {"code": "for i in range(400):\n    open(f'{i}', 'w').close()"}, raw=True, **access)[0] == 200
+        taken = 0
+        for number in range(4):
+            watch = Watch(daemon, access, ".")
+            assert watch.next() == {"start": {}}
+            begun = time.monotonic()
+            assert ask(daemon, "POST", f"/files?path=new{number}", b"1", **access, Content_Type="application/octet-stream")[0] == 200
+            assert watch.next()["filesystem"]["name"] == f"new{number}"
+            taken += time.monotonic() - begun
+            watch.close()
+        assert taken < 2 * cells.SLOWNESS
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
 def test_watchers_are_asked_for_events(daemon):
     """As E2B's library for Python does, whose clients are not told of events but ask for them."""
     sandbox, access = create(daemon)
@@ -345,6 +368,7 @@ def test_commands_run_where_the_policy_has_them(daemon, client):
     assert seen["fails"] == {"name": "CommandExitError", "code": 3, "stderr": "bad\n"}
     assert seen["late"]["name"] == "TimeoutError" and seen["left"] and "returned" not in seen["cwd"], seen
     assert "no terminals" in seen["terminal"]["message"], seen["terminal"]
+    assert 1 << 18 < seen["flood"]["bytes"] < 1 << 20 and "the rest of stdout is left out" in seen["flood"]["stderr"], seen["flood"]
 
 
 def test_commands_go_on_beside_code(daemon, client):
@@ -456,6 +480,9 @@ def test_malformed_requests_to_a_sandbox_are_refused(daemon):
         status, headers, _ = ask(daemon, "PUT", "/sandboxes", b"{}", X_API_Key=TOKEN)
         assert (status, headers["Allow"]) == (405, "GET, HEAD, POST")
         assert ask(daemon, "GET", f"/sandboxes/{sandbox}/metrics", X_API_Key=TOKEN)[0] == 501
+        for name, body in (("Remove", {"path": "/home/user"}), ("Move", {"source": "~", "destination": "x"})):
+            status, _, answer = ask(daemon, "POST", f"/filesystem.Filesystem/{name}", body, **access)
+            assert status == 400 and answer["message"] == "/output: the working directory itself cannot be removed or moved", answer
         for method, path, body, status in BROKEN:
             kind = {"Content_Type": "application/connect+json"} if path.endswith(("Dir", "Start", "/Connect")) and "List" not in path and "Make" not in path else {}
             answer = ask(daemon, method, path, body, raw=bool(kind), **access, **kind)

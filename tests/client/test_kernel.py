@@ -107,7 +107,7 @@ def test_a_cell_prints_shows_and_has_a_value(notebook):
     assert (reply["status"], reply["execution_count"]) == ("ok", 1)
     assert (printed(messages, "stdout"), printed(messages, "stderr")) == ("out\n", "err\n")
     assert messages[-2][0] == "execute_result" and messages[-2][1]["data"] == {"text/plain": "42"} and messages[-2][1]["execution_count"] == 1
-    assert notebook.value("[x, {'a': 1}]") == ["[41, {'a': 1}]"] and notebook.value("None") == [] and notebook.run("  \n")[0]["status"] == "ok"
+    assert notebook.value("[x, {'a': 1}]") == ["[41, {'a': 1}]"] and notebook.value("None") == notebook.value("x + 1;\n") == [] and notebook.run("  \n")[0]["status"] == "ok"
     shown = [content["data"] for kind, content in notebook.run(
         "class H:\n    def _repr_html_(self): return '<b>1</b>'\ndisplay(H(), 'two')\ndisplay({'image/svg+xml': '<svg/>', 'no mime': 1}, raw=True)")[1] if kind == "display_data"]
     assert [shown[0]["text/html"], shown[1]["text/plain"], shown[2]["image/svg+xml"]] == ["<b>1</b>", "'two'", "<svg/>"] and "no mime" not in shown[2]

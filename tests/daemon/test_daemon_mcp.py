@@ -227,10 +227,14 @@ def test_what_the_daemon_refuses_its_tenant(base_tree, config, said):
         assert daemon.end() == 0
 
 
+def no_policy(name):
+    return f"there is no policy '{name}' that this tenant may use: GET /v1/policies names those"
+
+
 def test_a_policy_that_the_tenant_may_not_use(base_tree):
     with serve(base_tree, tenants={"team": {"policies": ["other"]}, "others": {}}) as daemon:
         answer = mcp_http.Peer(daemon.port, TOKENS["team"], query="?policy=default").initialize()
-        assert answer.status == 404 and answer.json["detail"] == "there is no such policy"
+        assert answer.status == 404 and answer.json["detail"] == no_policy("default")
         peer = new_peer(daemon)
         peer.tool("run_python", code="1")
         assert jobs(peer)[0]["policy"] == "other"
@@ -241,9 +245,11 @@ def test_a_policy_that_the_client_names(daemon):
     peer = new_peer(daemon, query="?policy=other")
     peer.tool("run_python", code="1")
     assert jobs(peer)[0]["policy"] == "other" and peer.end() == 204
-    assert mcp_http.Peer(daemon.port, TOKENS["team"], query="?policy=missing").initialize().status == 404
+    missing = mcp_http.Peer(daemon.port, TOKENS["team"], query="?policy=missing").initialize()
+    assert missing.status == 404 and missing.json["detail"].startswith("there is no policy 'missing': expected one of "), missing.json
+    assert "other" in missing.json["detail"].split(": ")[1]
     for path in ("/etc/passwd", "../default", "./default"):
-        assert mcp_http.Peer(daemon.port, TOKENS["team"], query=f"?policy={path}").initialize().json["detail"] == "there is no such policy"
+        assert mcp_http.Peer(daemon.port, TOKENS["team"], query=f"?policy={path}").initialize().json["detail"] == no_policy(path)
 
 
 def test_a_cancelled_request(peer):

@@ -95,6 +95,11 @@ def test_what_is_no_request_is_refused(daemon, body, words):
     assert answer.status in (400, 422) and words in answer.json["detail"], answer
 
 
+def test_a_file_that_is_no_base64_is_named(daemon):
+    said = ask(daemon, "1", files={"in/good.txt": encoded("1"), "in/bad.txt": "!!"})
+    assert said["status"] == "SandboxError" and "expected base64 for the file 'in/bad.txt'" in said["message"], said
+
+
 def test_a_dialect_can_have_nothing_that_a_job_cannot_have(daemon):
     said = ask(daemon, "1", memory_limit_MB=100000)
     assert said["status"] == "SandboxError" and "limits.memory" in said["message"], said

@@ -34,10 +34,11 @@ const scenarios = {
       const run = await sandbox.runCode("import sys\nprint('out')\nprint('err', file=sys.stderr)\nx + 1", callbacks)
       const failed = await sandbox.runCode("print('before', file=sys.stderr)\n1 / 0", callbacks)
       const syntax = await sandbox.runCode('def')
+      const memory = await sandbox.runCode('bytearray(8 << 30)')
       const env = await sandbox.runCode("os.environ['WHO'], os.environ['MINE']", { envs: { MINE: 'run' } })
       const text = await sandbox.runCode("'a text'")
       const bytes = await sandbox.runCode("import sys\n_ = sys.stdout.buffer.write(b'\\xff\\xfe!')\nsys.stdout.flush()")
-      return { seen, run, text: run.text, count: run.executionCount, failed, syntax, env: env.text, string: text.text, bytes: bytes.logs.stdout }
+      return { seen, run, text: run.text, count: run.executionCount, failed, syntax, memory, env: env.text, string: text.text, bytes: bytes.logs.stdout }
     })
   },
 
@@ -250,6 +251,8 @@ const scenarios = {
       seen.left = (await commands.list()).some((p) => p.pid === left.pid)
       seen.cwd = await failure(() => commands.run('true', { cwd: '/nothing' }))
       while ((await commands.list()).length) await new Promise((resolve) => setTimeout(resolve, 50))
+      const flood = await commands.run('yes | head -c 3000000')
+      seen.flood = { bytes: flood.stdout.length, stderr: flood.stderr }
       seen.terminal = await failure(() => sandbox.pty.create({ cols: 80, rows: 24, onData: () => undefined }))
       return seen
     })

@@ -91,6 +91,9 @@ int hc_e2b_file_call(struct hc_exchange *x, struct hc_tenant *t)
             return rc;
         if (strcmp(x->route->ask, "make_directory") == 0 && is_root(x->own))
             return hc_e2b_reply_code(x, 409, "already_exists", HC_E2B_ROOT ": is there already");
+        if (strcmp(x->route->ask, "stat_file") != 0 && is_root(x->own))
+            return hc_e2b_reply_code(x, 400, "invalid_argument",
+                                     HC_E2B_ROOT ": the working directory itself cannot be removed or moved");
         put_ask(x, &line);
         if (!hc_e2b_ask(x, s, x->route->ask, &line, false, &rc))
             return rc;

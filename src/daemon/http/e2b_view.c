@@ -161,13 +161,18 @@ static int64_t gap_of(const struct hc_http *h, const struct hc_e2b_view *v)
     return files / FILES_A_MS;
 }
 
-static bool is_due(const struct hc_http *h, const struct hc_front_session *s, const struct hc_e2b_view *v)
+/* Whether a list has to be made now. One that has to be made later wakes its watches then. */
+static bool is_due(struct hc_http *h, const struct hc_front_session *s, const struct hc_e2b_view *v)
 {
     const int64_t since = hc_mono_ms() - v->listed;
     const bool commands = v->commands || hc_e2b_runs_commands(s);
     if (s->task || (s->changes == v->changes && !(commands && since >= v->pause)))
         return false;
-    return since >= gap_of(h, v);
+    const int64_t due = v->listed + gap_of(h, v);
+    if (hc_mono_ms() >= due)
+        return true;
+    h->list_due = h->list_due ? MIN(h->list_due, due) : due;
+    return false;
 }
 
 int hc_e2b_view_step(struct hc_exchange *x, struct hc_front_session *s, struct hc_e2b_view *v,

@@ -156,6 +156,14 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
         connection_ends(s->http, *context);
 }
 
+static void wake_beating(struct hc_http *h)
+{
+    h->list_due = 0;
+    for (struct hc_connection *c = h->connections; c; c = c->next)
+        if (c->exchange && c->exchange->beats)
+            c->exchange->waiter.wake(&c->exchange->waiter);
+}
+
 void hc_http_sweep(struct hc_http *h, int64_t now)
 {
     int64_t most = h->dispatch->config.http_idle_ms * WHOLE_REQUEST;
@@ -165,9 +173,8 @@ void hc_http_sweep(struct hc_http *h, int64_t now)
             (void)shutdown(c->hangup.fd, SHUT_RDWR);
         if (c->exchange)
             hc_events_beat(c->exchange, now);
-        if (c->exchange && c->exchange->beats)
-            c->exchange->waiter.wake(&c->exchange->waiter);
     }
+    wake_beating(h);
 }
 
 /* ---- the log ---- */
@@ -717,6 +724,8 @@ void hc_http_stop(struct hc_http *h)
 int hc_http_run(struct hc_http *h)
 {
     int most = -1;
+    if (h->list_due && hc_mono_ms() >= h->list_due)
+        wake_beating(h);
     for (int rounds = 0; h->due && rounds < 16; rounds++) {
         h->due = false;
         for (size_t i = 0; i < h->server_count; i++)
@@ -730,6 +739,10 @@ int hc_http_run(struct hc_http *h)
             h->due = true;
         if (most < 0 || ms < (unsigned)most)
             most = (int)MIN(ms, 60000);
+    }
+    if (h->list_due) {
+        const int64_t ms = MAX(h->list_due - hc_mono_ms(), 0);
+        most = (int)(most < 0 ? MIN(ms, 60000) : MIN(ms, most));
     }
     return h->due ? 0 : most;
 }

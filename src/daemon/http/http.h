@@ -111,7 +111,8 @@ struct hc_http {
                                   last watch */
     struct hc_e2b_watcher *watchers; /* watchers of E2B's sandboxes, which clients ask for events; owned */
     int64_t watcher_numbers;         /* number of watchers so far, which names them */
-    unsigned char sandbox_key[32];   /* from which the tokens of E2B's sandboxes are made */
+    int64_t list_due; /* time at which the list of a view is due (CLOCK_MONOTONIC, ms); 0: none is */
+    unsigned char sandbox_key[32]; /* from which the tokens of E2B's sandboxes are made */
     /* Number of log lines in this minute about refused or malformed requests; start of the minute
      * (CLOCK_MONOTONIC, ms). */
     int64_t lines, lines_since;

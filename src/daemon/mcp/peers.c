@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cell/card.h"
 #include "cell/policies.h"
+#include "daemon/queue/maxima.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,12 +74,17 @@ static bool has_room(struct hc_mcp_peers *all, const struct hc_tenant *t, struct
 static int read_policy(struct hc_mcp_peer *p, const char *name, struct hc_problem *why)
 {
     struct hc_policy policy;
-    struct hc_error err = {0};
+    struct hc_error err;
     size_t len;
     if (!*name || strlen(name) >= sizeof p->policy || strchr(name, '/') ||
-        !hc_tenant_may_use(p->tenant, name) ||
-        hc_policy_load(&policy, name, hc_policies_read, NULL, &err) < 0) {
-        hc_problem_set(why, HC_PROBLEM_NOT_FOUND, "%s", *err.text ? err.text : "there is no such policy");
+        !hc_tenant_may_use(p->tenant, name)) {
+        hc_problem_set(why, HC_PROBLEM_NOT_FOUND,
+                       "there is no policy '%.100s' that this tenant may use: GET /v1/policies names those",
+                       name);
+        return -1;
+    }
+    if (hc_policy_load(&policy, name, hc_policies_read, NULL, &err) < 0) {
+        hc_set_no_policy(why, HC_PROBLEM_NOT_FOUND, p->tenant, name, &err);
         return -1;
     }
     hc_policy_lower(&policy, &p->tenant->quota.max);

@@ -311,7 +311,7 @@ class HotcellKernel(Kernel):  # type: ignore[misc]  # pylint: disable=too-many-i
             output.ask(prompt)
             return await self._ask(prompt, asker)
         more = {} if asker is None else {"on_input": answer}
-        return self._reply(await session.run(code, on_event=output.hear, **more), output)
+        return self._reply(await session.run(code, on_event=output.hear, **more), output, code)
 
     async def _command_run(self, session: Any, code: str, output: Output) -> Optional[Run]:
         """The run of a cell of which every line begins with "!", as a command. None: it is no such cell, or the policy executes
@@ -333,7 +333,7 @@ class HotcellKernel(Kernel):  # type: ignore[misc]  # pylint: disable=too-many-i
             return {"status": "ok"}
         return self._reply(run, output)
 
-    def _reply(self, run: Run, output: Output) -> Dict[str, Any]:
+    def _reply(self, run: Run, output: Output, code: str = "") -> Dict[str, Any]:
         """The content of the reply, with the messages about results as `shown`, and the value as `text`."""
         self._count_of[run.run] = self.execution_count
         for warning in run.warnings[:MAX_WARNINGS]:
@@ -344,7 +344,7 @@ class HotcellKernel(Kernel):  # type: ignore[misc]  # pylint: disable=too-many-i
                                                    for data in notebook.displays_of(run, output.add)]
         if run.ok:
             value = notebook.bundle_of(run.bundle)
-            if value:
+            if value and not code.rstrip().endswith(";"):  # as in IPython, a semicolon at the end keeps a value to itself
                 shown.append(("execute_result", {"data": value, "metadata": {}}))
             return {"status": "ok", "shown": shown, "text": value.get("text/plain", "")}
         error = notebook.error_of(run, self._place)

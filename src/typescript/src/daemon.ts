@@ -28,7 +28,7 @@ export interface DaemonOptions {
  * A client of hotcelld, which runs programs in cells. A request that the daemon refuses throws a Problem, whose `retry` says whether
  * it is safe to send it again; DaemonUnavailable: no daemon listens at the address.
  *
- *     const daemon = new Daemon({ socket: "/run/hotcell/socket" });
+ *     const daemon = new Daemon({ socket: "/run/hotcell/hotcelld.sock" });
  *     const result = await daemon.run("print(6 * 7)");
  */
 export class Daemon {
