@@ -1,8 +1,6 @@
 """Without a cgroup: memory that comes and goes while nobody looks is told all the same, by the peaks that the kernel keeps; and what these
 have of files is not held against a program."""
 
-import json
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -28,7 +26,6 @@ input()
 come_and_go()
 """
 BY_CHILD = TAKES + """
-import os
 print('ready', flush=True)
 input()
 if (child := os.fork()) == 0:
@@ -37,7 +34,6 @@ if (child := os.fork()) == 0:
 os.waitpid(child, 0)
 """
 BY_ORPHAN = TAKES + """
-import os
 print('ready', flush=True)
 input()
 ended, last = os.pipe()
@@ -98,9 +94,9 @@ come_and_go()
 """
 
 
-def unseen_run(session, code, **spec):
+def unseen_run(session, code):
     """A run of a session, likewise. Its /output shows in /proc, to root."""
-    session.ask({"run": {"code": code, **spec}})
+    session.ask({"run": {"code": code}})
     ready = Path(f"/proc/{cell_of(session)}/root/output/ready")
     cells.wait_until("the run has begun", ready.exists)
     session.process.send_signal(signal.SIGSTOP)
@@ -124,7 +120,7 @@ def of_small_runs():
         yield session
 
 
-def test_memory_that_came_and_went_between_two_looks_is_told_two_looks_is_told(user):
+def test_memory_that_came_and_went_between_two_looks_is_told(user):
     is_told(unseen(COMES_AND_GOES, user=user).manifest)
 
 
@@ -142,7 +138,8 @@ def test_memory_of_children_that_have_ended_is_told(user, code):
     is_told(unseen(code, "--processes=fork", user=user).manifest)
 
 
-def test_memory_of_a_command_is_told(shell_tree):
+@pytest.mark.usefixtures("shell_tree")
+def test_memory_of_a_command_is_told():
     code = f"{TAKES}\nprint('ready', flush=True)\ninput()\ncome_and_go()"
     is_told(unseen(["sh", "-c", 'python3 -c "$0"; true', code], tree=None, policy="shell").manifest)
 
@@ -160,6 +157,20 @@ def test_a_run_whose_process_has_ended_is_told_of_too(session):
     run = unseen_run(session, f"{WAITS}os._exit(0)")
     is_told(run.manifest)
     assert run.state.startswith("rolled back") and session.run("7").value == 7
+
+
+@pytest.mark.usefixtures("shell_tree")
+def test_a_run_beside_a_command_is_ended_for_the_memory_that_it_had():
+    cells.need_root()
+    with session_client.Session(f"--memory={LIMIT}M", "--memory-soft=0", "--enforcement=rlimits", "--guard=off", tree="shell", policy="shell") as session:
+        session.ask({"start": {"command": ["sleep", "100"]}})
+        assert session.answer()["event"] == "started"
+        run = unseen_run(session, WAITS)
+        is_told(run.manifest)
+        assert run.state.startswith("rolled back")
+        session.ask({"commands": True})
+        assert len(session.answer()["commands"]) == 1  # and the command is not
+        assert session.run("7").value == 7
 
 
 def test_memory_that_a_run_had_is_not_held_against_other_runs(session):
@@ -226,7 +237,8 @@ def test_libraries_are_no_memory_of_the_program(user, scientific):
     is_well(result, 48)
 
 
-def test_small_commands_are_told_of_nothing(shell_tree):
+@pytest.mark.usefixtures("shell_tree")
+def test_small_commands_are_told_of_nothing():
     """One after the other, each has half of limits.memory."""
     code = f"{TAKES}\ncome_and_go({LIMIT // 2})"
     result = cells.execute(["sh", "-c", 'for i in 1 2 3; do python3 -c "$0"; done; echo done', code], f"--memory={LIMIT}M", "--enforcement=rlimits")
