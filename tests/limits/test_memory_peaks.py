@@ -26,14 +26,17 @@ input()
 come_and_go()
 """
 BY_CHILD = TAKES + """
+import os
 print('ready', flush=True)
 input()
 if (child := os.fork()) == 0:
     come_and_go()
+    input()
     os._exit(0)
 os.waitpid(child, 0)
 """
 BY_ORPHAN = TAKES + """
+import os
 print('ready', flush=True)
 input()
 ended, last = os.pipe()
@@ -41,6 +44,7 @@ if os.fork() == 0:
     if os.fork() == 0:
         os.setsid()
         come_and_go()
+        input()
     os._exit(0)
 os.close(last)
 os.read(ended, 1)  # the end of the file: both have ended
@@ -59,9 +63,14 @@ def kib(status, key):
     return int(status.get(key, "0").split()[0])
 
 
+def of_cell(pids):
+    """Without what fills the standard input."""
+    return [status for status in map(status_of, pids) if len(status.get("NSpid", "").split()) > 1]
+
+
 def came_and_went(pids):
     """Has one of these had it and given it back, or have all of them ended?"""
-    seen = [status for status in map(status_of, pids) if len(status.get("NSpid", "").split()) > 1]  # without what fills their input
+    seen = of_cell(pids)
     peaks = [kib(status, "RssAnon") for status in seen if kib(status, "VmHWM") >= SPIKE << 10]
     return (peaks and max(peaks) < LIMIT << 10) or not any("VmRSS" in status for status in seen)
 
@@ -72,15 +81,25 @@ def is_told(manifest):
     assert manifest["usage"]["memory_peak"] > LIMIT * MB, manifest["usage"]
 
 
-def unseen(code, *options, user=None, **arguments):
-    """A job whose launcher is stopped while its program takes memory, and goes on when the program has given it back."""
+def has_ended(pids):
+    """Has the one that had it?"""
+    return all(kib(status, "VmHWM") < SPIKE << 10 for status in of_cell(pids))
+
+
+def unseen(code, *options, user=None, child=False, **arguments):
+    """A job whose launcher is stopped while its program takes memory, and goes on when the program has given it back; and with `child`
+    only when the child that had it has ended, which waits for another line."""
     with cells.start(code, f"--memory={LIMIT}M", "--memory-soft=0", "--enforcement=rlimits", "--timeout=40s", "--stdin=-", *options,
                      user=user, stdin=subprocess.PIPE, **arguments) as job:
         assert job.read_line() == "ready"
         job.signal(signal.SIGSTOP)
         job.process.stdin.write(b"\n")
         job.process.stdin.flush()
-        cells.wait_until("the memory has come and gone", lambda: came_and_went(job.descendants()), cells.PATIENCE)
+        cells.wait_until("the memory has come and gone", lambda: came_and_went(job.descendants()))
+        if child:
+            job.process.stdin.write(b"\n")
+            job.process.stdin.flush()
+            cells.wait_until("the child has ended", lambda: has_ended(job.descendants()))
         job.signal(signal.SIGCONT)
         return job.finish()
 
@@ -135,13 +154,13 @@ def test_memory_is_told_however_the_program_ends(ending):
 
 @pytest.mark.parametrize("code", [BY_CHILD, BY_ORPHAN])
 def test_memory_of_children_that_have_ended_is_told(user, code):
-    is_told(unseen(code, "--processes=fork", user=user).manifest)
+    is_told(unseen(code, "--processes=fork", user=user, child=True).manifest)
 
 
 @pytest.mark.usefixtures("shell_tree")
 def test_memory_of_a_command_is_told():
-    code = f"{TAKES}\nprint('ready', flush=True)\ninput()\ncome_and_go()"
-    is_told(unseen(["sh", "-c", 'python3 -c "$0"; true', code], tree=None, policy="shell").manifest)
+    code = f"{TAKES}\nprint('ready', flush=True)\ninput()\ncome_and_go()\ninput()"
+    is_told(unseen(["sh", "-c", 'python3 -c "$0"; true', code], tree=None, policy="shell", child=True).manifest)
 
 
 @pytest.mark.parametrize("ending", ["", "raise SystemExit(3)", "time.sleep(30)"])
