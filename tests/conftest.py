@@ -44,7 +44,7 @@ MACHINE = {"test_limits": "root ordinary", "test_cgroups": "root ordinary", "tes
 # otherwise in them and is quick ("warm"); the drill is in test_warm_cells.
 CONTAINED = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_side_channels", "test_hostile_programs", "test_hostile_commands",
              "test_doctor_drill", "test_policy_system_calls", "test_directories", "test_copies", "test_written_directories",
-             "test_output", "test_language_escapes", "test_host_memory"}
+             "test_output", "test_language_escapes", "test_host_memory", "test_memory_peaks"}
 WARM = {"test_inside", "test_denials", "test_limits", "test_past_attacks", "test_stdin"}
 WHO = ("systemd-" if os.path.exists("/run/systemd/system") else "") + ("root" if cells.IS_ROOT else "ordinary")
 # In there nothing is skipped but for one of these reasons: the other's run has those.

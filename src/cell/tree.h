@@ -56,6 +56,9 @@ int hc_tree_hold(struct hc_tree *t, struct hc_error *err);
  * cannot be read. */
 cJSON *hc_tree_meta(const struct hc_tree *t);
 
+/* Bytes of all files of a tree and its layers together, as their builders noted them; -1: unknown. */
+int64_t hc_tree_bytes(const struct hc_tree *t);
+
 /* Write a clause for messages, with the command that rebuilds the tree: "'hotcell tree build base' makes
  * it anew". It names the recipe that the tree was built from, if the builder's note beside the tree can be
  * read. */

@@ -218,16 +218,7 @@ class Job:
         return line.decode().rstrip("\n")
 
     def descendants(self):
-        """The cell's processes, as the host numbers them. Those of a zygote, between, belong to no cell."""
-        found, queue = [], [self.pid]
-        while queue:
-            for task in _listdir(f"/proc/{(pid := queue.pop())}/task"):
-                children = _read(f"/proc/{pid}/task/{task}/children")
-                queue += (new := [int(child) for child in children.split()])
-                found += new
-                if is_warm() and any(_read(f"/proc/{child}/comm") == "hotcell-zygote\n" for child in new):
-                    found.clear()
-        return found
+        return descendants(self.pid)
 
     def signal(self, number):
         signal.pidfd_send_signal(self.pidfd, number)
@@ -277,6 +268,19 @@ class Job:
             self.process.kill()
         self.process.wait()
         self.close()
+
+
+def descendants(launcher):
+    """The processes of the launcher's cell, as the host numbers them. Those of a zygote, between, belong to no cell."""
+    found, queue = [], [launcher]
+    while queue:
+        for task in _listdir(f"/proc/{(pid := queue.pop())}/task"):
+            children = _read(f"/proc/{pid}/task/{task}/children")
+            queue += (new := [int(child) for child in children.split()])
+            found += new
+            if is_warm() and any(_read(f"/proc/{child}/comm") == "hotcell-zygote\n" for child in new):
+                found.clear()
+    return found
 
 
 def _scaled(option):

@@ -27,6 +27,7 @@ struct hc_launch {
     struct hc_plan plan;   /* mounts, policy and descriptors for the process that makes the cell; owned */
     struct hc_redactor *redactor; /* redactor of the policy; owned; NULL: nothing is redacted */
     struct hc_tree tree;          /* the cell's root; owned; root_fd -1: not open */
+    int64_t program_bytes;        /* in the cell of a zygote: hc_launch_program_bytes of the zygote */
     struct hc_ids ids;            /* the cell's ids on the host; owned */
     struct hc_ids block; /* block of uids of a zygote as root: the first of the ids for its cells; owned */
     uid_t block_count;   /* number of ids in the block; 0: no block */
@@ -139,6 +140,12 @@ int hc_launch_check_watch(struct hc_launch *l, struct hc_error *err);
  * hc_launch_count_usage fills in what it used. (limits.c) */
 int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err);
 void hc_launch_count_usage(struct hc_launch *l);
+
+/* Bytes of the files that each process of the cell may map whatever its job is: of the tree, its layers and
+ * the shim. -1: unknown. hc_launch_file_pages: the most bytes of pages of files that a process of this job
+ * may have; -1: unknown. (limits.c) */
+int64_t hc_launch_program_bytes(const struct hc_launch *l);
+int64_t hc_launch_file_pages(const struct hc_launch *l);
 
 /* From clone3 to the running shim, every layer checked. (construct.c) */
 int hc_launch_construct(struct hc_launch *l, struct hc_error *err);

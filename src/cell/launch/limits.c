@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Note that a limit cannot be enforced on this host: with enforcement "cgroup" the job fails, with "auto" the
  * manifest gets a warning. */
@@ -180,6 +181,33 @@ int hc_launch_prepare_limits(struct hc_launch *l, struct hc_error *err)
     if (found && !parked && make_leaf(l, err) < 0)
         return -1;
     return note_number_limits(l, err) < 0 ? -1 : limit_io(l, err);
+}
+
+/* ---- pages of files ---- */
+
+/* How often a program may have mapped each of its inputs at one time: more often, and pages of files would be
+ * taken for memory of its own. */
+#define INPUT_MAPS 8
+
+int64_t hc_launch_program_bytes(const struct hc_launch *l)
+{
+    struct stat shim;
+    const int64_t tree = hc_tree_bytes(&l->tree);
+    return tree < 0 || fstat(l->plan.shim.fd, &shim) < 0 ? -1 : tree + shim.st_size;
+}
+
+/* A process maps each library once, and but a part of the tree: that the kernel counts pages of a process on
+ * each processor apart, and the peak by what is known of these, makes less of a difference. Files in a tmpfs
+ * of the cell, as in a capped /output, are memory of the cell. */
+int64_t hc_launch_file_pages(const struct hc_launch *l)
+{
+    const struct hc_run *r = l->run;
+    if (r->job->dir_count || r->job->workdir || r->policy->output_mode != HC_OUTPUT_CAPPED)
+        return -1;
+    int64_t sum = l->sup.adopted ? l->program_bytes : hc_launch_program_bytes(l);
+    for (size_t i = 0; sum >= 0 && i < l->m->input_count; i++)
+        sum += INPUT_MAPS * l->m->inputs[i].bytes;
+    return sum;
 }
 
 /* ---- usage of an ended job ---- */

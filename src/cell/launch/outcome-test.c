@@ -16,6 +16,7 @@
 #define CPU_MS     2000
 #define MEMORY     ((int64_t)64 << 20)
 #define PIDS       8
+#define FILE_PAGES ((int64_t)32 << 20)
 #define REPORT     "{\"exit\": 0, \"complete\": true}"
 #define OUT_OF_MEM                                                                                           \
     "{\"exit\": 1, \"complete\": true, \"error\": {\"type\": \"MemoryError\", \"message\": \"\", "           \
@@ -41,7 +42,9 @@ struct evidence {
     enum hc_warning warned;
     int64_t oom_kills, pids_refused, pids_peak; /* of the cell's cgroup */
     int64_t tasks_peak, cpu_us, memory_now;     /* sampled */
+    int64_t peak, ended_peak; /* of the largest process, as pid 1 reports; of others in a session, before */
     int64_t grace_ms;
+    bool no_file_pages; /* it is not known how many pages of files a process may have */
     bool hidden, frozen, err_full, at_rest, before, check_only, reading, starting;
     int wait_code, wait_status; /* of the cell's first process */
 };
@@ -113,6 +116,24 @@ static const struct evidence ROWS[] = {
     {"a program that was warned of its memory, and failed of something else", HC_STATUS_ERROR,
      "exit status 1", .warned = HC_WARNED_MEMORY, .value = 1, .report = REPORT},
 
+    {"a peak that no sample showed", HC_STATUS_MEMORY, "more than 64M of memory at its peak",
+     .report = REPORT, .peak = MEMORY + FILE_PAGES + 1},
+    {"a failure after such a peak", HC_STATUS_MEMORY, "at its peak", .value = 3, .report = REPORT,
+     .peak = MEMORY + FILE_PAGES + 1},
+    {"a crash after such a peak", HC_STATUS_MEMORY, "at its peak", .interpreter = SIGNALED, .value = SIGSEGV,
+     .peak = MEMORY + FILE_PAGES + 1},
+    {"a peak that may be of files", HC_STATUS_OK, "", .report = REPORT, .peak = MEMORY + FILE_PAGES},
+    {"a peak with an unknown number of pages of files", HC_STATUS_OK, "", .report = REPORT,
+     .peak = 9 * MEMORY, .no_file_pages = true},
+    {"a peak of a process that ended earlier in a session", HC_STATUS_OK, "", .report = REPORT,
+     .peak = 9 * MEMORY, .ended_peak = 9 * MEMORY},
+    {"a session's process that ended before the run, with such a peak", HC_STATUS_ERROR,
+     "before this run began", .value = 1, .before = true, .peak = 9 * MEMORY},
+    {"a program that was refused after such a peak", HC_STATUS_REJECTED, "bad line",
+     .value = HC_EXIT_REJECTED, .rejection = REJECTION, .peak = 9 * MEMORY},
+    {"a program that was warned of its time, and failed after such a peak", HC_STATUS_TIMEOUT,
+     "limits.timeout", .warned = HC_WARNED_TIME, .value = 1, .peak = 9 * MEMORY},
+
     {"a cell that was killed from outside", HC_STATUS_KILLED, "killed from outside", .interpreter = UNKNOWN,
      .wait_code = CLD_KILLED, .wait_status = SIGKILL},
     {"a first process that crashed", HC_STATUS_ERROR, "ended by signal 11", .interpreter = UNKNOWN,
@@ -151,6 +172,9 @@ static int see(const struct evidence *e, struct hc_manifest *m, struct hc_error 
     s->warned = e->warned;
     s->tasks_peak = e->tasks_peak;
     s->memory_now = e->memory_now;
+    s->exit.interpreter_peak = e->peak;
+    s->ended_peak = e->ended_peak;
+    s->file_pages = e->no_file_pages ? -1 : FILE_PAGES;
     s->hidden = e->hidden;
     s->frozen = e->frozen;
     s->killed_between_runs = e->at_rest;

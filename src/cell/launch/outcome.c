@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "cell/launch/layers.h"
+#include "cell/supervise/peak.h"
 #include "cell/supervise/watch.h"
 #include "json/json.h"
 #include "manifest/finding.h"
@@ -16,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 
 #define CHANGES_TOLD 3 /* most warnings about repairs and refused imports */
@@ -181,6 +183,20 @@ static bool conclude_kernel(struct hc_launch *l)
         return true;
     }
     return false;
+}
+
+/* Without a cgroup: no sample of the program's memory was above the limit, but the kernel's peak is. A
+ * program that was refused had no memory of its own. */
+static bool conclude_peak(struct hc_launch *l)
+{
+    const int64_t limit = l->run->policy->limits.memory, had = hc_peak_of_end(&l->sup);
+    char text[32];
+    if (l->cgroup.fd >= 0 || !l->sup.go_us || l->m->rejection.set || had <= limit)
+        return false;
+    l->m->usage.memory_peak = MAX(l->m->usage.memory_peak, had);
+    hc_launch_conclude(l->m, HC_STATUS_MEMORY, "used more than %s of memory at its peak (limits.memory)",
+                       hc_format_size(limit, text, sizeof text));
+    return true;
 }
 
 /* List the guard's findings as denials, too; findings about syntax and data name no "what", and are left
@@ -464,7 +480,7 @@ int hc_launch_set_outcome(struct hc_launch *l, struct hc_error *err)
     }
     if (s->listener.answered > HC_LISTENER_FLOOD)
         hc_launch_warn(l->m, "after %d refused system calls, others were answered slowly", HC_LISTENER_FLOOD);
-    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l, &claims))
+    if (conclude_ended(l) || conclude_kernel(l) || conclude_warned(l, &claims) || conclude_peak(l))
         return 0;
     if (!s->go_us && !l->m->rejection.set && s->exit_known)
         return fail_launch(l, err);

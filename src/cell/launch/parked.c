@@ -180,6 +180,7 @@ static void take_over(struct hc_launch *l, struct hc_parked *p)
             *slots.of[i] = hc_take(&p->fds[i]);
     memcpy(l->m->tree_sha256, p->tree, sizeof l->m->tree_sha256);
     l->m->tree_layers = p->tree_layers;
+    l->program_bytes = p->program_bytes;
     l->m->tree_checked = (enum hc_tree_check)p->tree_checked;
 }
 

@@ -31,6 +31,7 @@ struct hc_parked {
     char key[HC_SHA256_HEX];               /* hc_warm_key of the jobs that may use the cell */
     char tree[HC_SHA256_HEX];              /* ID of the cell's tree */
     struct hc_manifest_layers tree_layers; /* layers of its tree */
+    int64_t program_bytes;                 /* bytes of the files of tree, layers and shim; -1: unknown */
     int64_t tree_checked;                  /* enum hc_tree_check: the check made when its zygote started */
     uid_t uid;                             /* uid of the cell's processes on the host */
     gid_t gid;                             /* gid of these processes on the host */

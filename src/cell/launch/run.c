@@ -75,6 +75,7 @@ void hc_launch_supervisor(struct hc_launch *l)
     s->pass_stderr = l->run->pass_stderr;
     s->cancel_fd = l->run->cancel_fd;
     s->figure_sink = l->run->figure_sink;
+    s->file_pages = l->cgroup.fd < 0 && !hc_weak(HC_WEAK_WATCH) ? hc_launch_file_pages(l) : -1;
     if (!s->adopted)
         s->filters = hc_status_own_filters();
     s->out = &l->m->out;

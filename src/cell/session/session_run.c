@@ -6,6 +6,7 @@
 #include "base/packet.h"
 #include "cell/supervise/control.h"
 #include "cell/supervise/enforce.h"
+#include "cell/supervise/peak.h"
 #include "cell/supervise/watch.h"
 #include "inside/weak.h"
 
@@ -78,6 +79,8 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     sup->figures_announced = 0;
     hc_figure_list_finish(&sup->drawn);
     sup->memory_peak = sup->tasks_peak = 0;
+    sup->ended_peak = MAX(sup->ended_peak, sup->exit.interpreter_peak);
+    sup->process_peak = sup->peak_before = 0;
     sup->hidden = false;
     s->checked_user_us = s->checked_system_us = 0;
     s->accounted = false;
@@ -233,7 +236,9 @@ void hc_session_cpu(struct hc_session *s, enum hc_cpu_sample sample, int64_t *us
 int hc_session_supervise(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
+    sup->process_peak = 0;
     hc_session_cpu(s, HC_CPU_ALONE, &s->cpu_user_us, &s->cpu_system_us);
+    sup->peak_before = sup->process_peak;
     sup->cpu_base_us = s->cpu_user_us + s->cpu_system_us;
     hc_commands_begin_run(s);
     sup->go_us = hc_now_us();
@@ -440,15 +445,27 @@ static bool ended_instead(const struct hc_session *s)
     return sup->exit_known && !s->copy.pid && sup->end == HC_END_NONE && !by_sigkill;
 }
 
-/* Without a cgroup: end a run by the memory that it leaves. A run may be over before it is looked at, and
- * many such runs would have ever more. Commands beside it are looked at by themselves. */
+/* Has the run more memory than limits.memory, or did it have more? Commands beside it are looked at by
+ * themselves: then only the peak of the run's own process counts. */
+static bool is_too_large(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    const int64_t limit = sup->policy->limits.memory;
+    const bool alone = hc_session_beside_fd(s) < 0;
+    s->accounted = true;
+    if (alone && hc_loop_sample(sup) > limit)
+        return true;
+    if (!alone)
+        hc_loop_account(sup);
+    return hc_peak_of_samples(sup) > limit;
+}
+
+/* Without a cgroup: end a run by the memory that it leaves, or had. A run may be over before it is looked at,
+ * and many such runs would have ever more. */
 static int end_by_memory(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (sup->cgroup->fd >= 0 || sup->end != HC_END_NONE || has_died(s) || hc_session_beside_fd(s) >= 0)
-        return 0;
-    s->accounted = true;
-    if (hc_loop_sample(sup) <= sup->policy->limits.memory)
+    if (sup->cgroup->fd >= 0 || sup->end != HC_END_NONE || has_died(s) || !is_too_large(s))
         return 0;
     hc_loop_end(sup, HC_END_MEMORY);
     return hc_session_handle(s, has_exited, err);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/param.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -318,8 +319,10 @@ void hc_control_read_status(struct hc_loop *l)
     if (n == (ssize_t)sizeof report && s->beside)
         s->beside->ended(s->beside->ctx, &report);
     /* In a session the first process reports the end of each process. */
-    if (n == (ssize_t)sizeof report && s->run_pid && (report.pid != s->run_cell_pid || s->exit_known))
+    if (n == (ssize_t)sizeof report && s->run_pid && (report.pid != s->run_cell_pid || s->exit_known)) {
+        s->ended_peak = MAX(s->ended_peak, report.interpreter_peak);
         return;
+    }
     if (n == (ssize_t)sizeof report && !s->exit_known && is_end(&report)) {
         s->exit = report;
         s->exit_known = true;

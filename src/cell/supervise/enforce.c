@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/clock.h"
+#include "cell/supervise/peak.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -112,6 +113,8 @@ static void watch_memory(struct hc_loop *l)
     l->watch_ms = hc_enforce_next_ms(limits, used, before, HC_WATCH_MS);
     if (used > limits->memory || s->hidden)
         end_by_memory(s);
+    else if (hc_peak_of_samples(s) > limits->memory) /* it was the run, whatever a command beside it has */
+        hc_loop_end(s, HC_END_MEMORY);
     if (!mark || used < mark || l->warned_memory || is_of_command(s))
         return;
     l->warned_memory = hc_inbox_has(&s->inbox, HC_FRAME_RUN);

@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/kernel.h"
 #include "base/clock.h"
+#include "cell/supervise/peak.h"
 #include "cell/supervise/watch.h"
 #include "inside/weak.h"
 
@@ -152,7 +153,8 @@ static int64_t sample_cell(struct hc_supervisor *s, bool look)
                   (s->space_fd >= 0 ? hc_watch_fs_bytes(s->space_fd) : 0);
     s->memory_now = now.memory;
     s->tasks_now = now.tasks;
-    s->memory_peak = MAX(s->memory_peak, now.memory);
+    s->process_peak = MAX(s->process_peak, now.peak);
+    s->memory_peak = MAX(MAX(s->memory_peak, now.memory), hc_peak_of_samples(s));
     s->tasks_peak = MAX(s->tasks_peak, now.tasks);
     s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);
     s->cpu_system_us = MAX(s->cpu_system_us, now.cpu_system_us);
@@ -177,6 +179,7 @@ void hc_loop_cpu(struct hc_supervisor *s)
         return;
     }
     sample(s->run_pid, s->run_pidfd, NULL, &now);
+    s->process_peak = MAX(s->process_peak, now.peak);
     s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);
     s->cpu_system_us = MAX(s->cpu_system_us, now.cpu_system_us);
 }

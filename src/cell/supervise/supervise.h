@@ -68,7 +68,10 @@ struct hc_supervisor {
     void (*input_requested)(void *ctx, const char *json, size_t len);
     void *input_ctx;                   /* first argument of input_requested; borrowed */
     struct hc_figure_sink figure_sink; /* gets the program's figures */
-    int filters;                       /* number of seccomp filters on the process that made the cell */
+    /* Most bytes of pages of files that a process of the cell may have; -1: unknown, or a cgroup counts
+     * memory. */
+    int64_t file_pages;
+    int filters; /* number of seccomp filters on the process that made the cell */
     /* In a session (session.c), the process of the current run: its end ends the run, not the cell.
      * Packets of other processes that hold the channel are ignored. */
     bool session;
@@ -108,6 +111,10 @@ struct hc_supervisor {
     /* Without a cgroup, from samples, the last of which is taken before a kill: peak of memory in bytes; peak
      * number of processes and threads; CPU times in microseconds. */
     int64_t memory_peak, tasks_peak, cpu_user_us, cpu_system_us;
+    /* Without a cgroup, peaks of the memory of one process in bytes, pages of files included: in samples of
+     * this run; in a session, of the run's process before the run, and of all ended processes but the run's.
+     */
+    int64_t process_peak, peak_before, ended_peak;
     /* A session without a cgroup: bytes that the waiting copies do not share with the run; earliest time to
      * measure them again (CLOCK_MONOTONIC, us). */
     bool copies_over; /* the sum was above the limit when copies_memory was measured */

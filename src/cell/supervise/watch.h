@@ -17,6 +17,7 @@ struct hc_sample {
     /* CPU time of all processes and their reaped children in microseconds: in user mode; in the kernel. */
     int64_t cpu_user_us, cpu_system_us;
     int64_t tasks; /* number of processes and threads */
+    int64_t peak;  /* bytes: the highest peak of one living process, pages of files included */
     bool hidden;   /* the memory of some process could not be read, so `memory` may be far too low */
 };
 

@@ -16,8 +16,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#define MAX_META ((size_t)1 << 20)      /* most bytes of a meta.json */
-#define ABI_DIR  "usr/lib/python%.8s%s" /* directory of a tree with its Python's own modules */
+#define MAX_META  ((size_t)1 << 20)      /* most bytes of a meta.json */
+#define TOO_LARGE (1LL << 50)            /* bytes that no tree has */
+#define ABI_DIR   "usr/lib/python%.8s%s" /* directory of a tree with its Python's own modules */
 
 /* Directory of a tree in which layers are mounted; trees of older builds lack it. */
 #define LAYERS_DIR "usr/lib/layers"
@@ -200,6 +201,26 @@ cJSON *hc_tree_meta(const struct hc_tree *t)
     if (hc_read_file(t->root_fd, "../meta.json", &text, MAX_META, &ignored) < 0)
         return NULL;
     return cJSON_ParseWithLength(text.data, text.len);
+}
+
+/* Bytes of the files of a tree, or of a layer, alone. */
+static int64_t bytes_of_one(const struct hc_tree *t)
+{
+    cJSON *meta = hc_tree_meta(t);
+    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(meta, "bytes");
+    const double noted = cJSON_IsNumber(bytes) ? bytes->valuedouble : -1;
+    cJSON_Delete(meta);
+    return noted >= 0 && noted < TOO_LARGE ? (int64_t)noted : -1;
+}
+
+int64_t hc_tree_bytes(const struct hc_tree *t)
+{
+    int64_t sum = bytes_of_one(t);
+    for (size_t i = 0; sum >= 0 && i < t->layer_count; i++) {
+        const int64_t more = bytes_of_one(&t->layers[i]);
+        sum = more < 0 ? -1 : sum + more;
+    }
+    return sum;
 }
 
 /* Read the recipe's name from the builder's note; "" if it has none that a command could use. */

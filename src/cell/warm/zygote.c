@@ -34,6 +34,7 @@ struct hc_zygote {
     struct hc_job job;       /* without code; needed for the handover */
     struct hc_manifest m;    /* gets the evidence of its layers; not printed */
     char key[HC_SHA256_HEX]; /* hc_warm_key of the policy without a tenant */
+    int64_t program_bytes;   /* hc_launch_program_bytes of the zygote */
     int filters;             /* number of seccomp filters that the zygote is under */
     int made;                /* number of cells made so far */
     size_t next;             /* index in the block of ids of the next one to use */
@@ -112,6 +113,7 @@ static int start_zygote(struct hc_zygote *z, struct hc_error *err)
     if (prepare_place(l, err) < 0 || /* before the filters, as for any cell */
         hc_launch_prepare_zygote(l, err) < 0 || hc_launch_construct(l, err) < 0 || await_ready(z, err) < 0)
         return -1;
+    z->program_bytes = hc_launch_program_bytes(l);
     /* Later output of the zygote is not read. */
     hc_close_fd(&l->stdout_fd);
     hc_close_fd(&l->stderr_fd);
@@ -372,6 +374,7 @@ static int park_cell(struct hc_zygote *z, struct parking *k, struct hc_error *er
     p->born_us = hc_now_us();
     memcpy(p->tree, z->m.tree_sha256, sizeof p->tree);
     p->tree_layers = z->m.tree_layers;
+    p->program_bytes = z->program_bytes;
     p->tree_checked = z->m.tree_checked;
     if (k->slot >= 0 && (z->alive[k->slot] = fcntl(p->fds[HC_PARKED_PIDFD], F_DUPFD_CLOEXEC, 0)) < 0)
         return hc_fail(err, errno, "keep an eye on a new cell");
