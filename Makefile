@@ -243,9 +243,10 @@ check: all probe warm unit ## unit tests and the quick tests of whole cells (PYT
 asan: ## unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) B=$(B)/asan SAN=1 unit
 report: $(REPORT) ## only what "hotcell report" runs
-asan-cells: ## whole cells, both sides of the wall under the sanitizers; some layers have to be off for these
+asan-cells: all ## whole cells, both sides of the wall under the sanitizers; some layers have to be off for these
 	$(MAKE) B=$(B)/asan-cells SAN=1 WEAK=1 $(B)/asan-cells/hotcell $(B)/asan-cells/hotcell-shim report
 	tests/sanitized $(B)/asan-cells
+	tests/sanitized_sessions $(B)/asan-cells $(B)
 # Left to the sanitizers: valgrind has no seccomp(2), by which libseccomp asks what the kernel can and loads filters, and it takes the code
 # that PCRE2 compiles, which reads whole vectors, for reads of what is not set. Nor has it openat2(2), and the memory of a process is its own.
 VALGRINDED := $(filter-out %/apply-test %/filter-test %/redact-test %/redact_manifest-test %/sandbox-test %/steps-test %/tool_paths-test %/watch-test,$(TESTS))

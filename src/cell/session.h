@@ -89,12 +89,31 @@ int hc_session_branch(struct hc_session *s, struct hc_error *err);
 int hc_session_keep(struct hc_session *s, size_t branch, struct hc_error *err);
 size_t hc_session_branches(const struct hc_session *s); /* number of open branches */
 
-/* Contexts: interpreters side by side in one cell, with the same files and names of their own; "" names the
- * first. Make one of a copy of the checkpoint `from`, and make it the one in which runs happen; make another
- * this one; end one. As hc_session_checkpoint. */
-int hc_session_new_context(struct hc_session *s, const char *name, const char *from, struct hc_error *err);
+/* Contexts: interpreters side by side in one cell, with the same files and names of their own. One of them is
+ * active: in it runs happen, and of it checkpoints are made. As hc_session_checkpoint; errno ENOENT: there is
+ * no such context. */
+#define HC_SESSION_CONTEXTS 8 /* most contexts of a session */
+
+/* Make a context, and make it the active one. `name`: NULL: the session names it; `from`: the checkpoint that
+ * it is a copy of, NULL: the interpreter as it was at the start; `workdir`: the directory of the cell that it
+ * begins in, NULL: where that copy is. */
+int hc_session_new_context(struct hc_session *s, const char *name, const char *from, const char *workdir,
+                           struct hc_error *err);
+/* Make this context the active one. */
 int hc_session_enter_context(struct hc_session *s, const char *name, struct hc_error *err);
+/* Begin a context anew, in the interpreter as it was at the start, and make it the active one. */
+int hc_session_restart_context(struct hc_session *s, const char *name, struct hc_error *err);
+/* End a context; if it was the active one, the first becomes that. */
 int hc_session_end_context(struct hc_session *s, const char *name, struct hc_error *err);
+
+const char *hc_session_context(const struct hc_session *s); /* name of the active context */
+
+/* A context, as it is listed; borrowed until the next call that changes contexts. */
+struct hc_session_context {
+    const char *name, *workdir; /* its name; the directory of the cell that it began in */
+};
+/* List the contexts, the first of the session first. Returns their number. */
+size_t hc_session_contexts(const struct hc_session *s, struct hc_session_context out[HC_SESSION_CONTEXTS]);
 
 /* The run that left the current state; 0: no run has. */
 int hc_session_state_of(const struct hc_session *s);

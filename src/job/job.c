@@ -28,6 +28,7 @@ void hc_job_finish(struct hc_job *job)
     cJSON_Delete(job->vars);
     free(job->vars_text);
     free(job->given);
+    free(job->context);
     cJSON_Delete(job->args);
     cJSON_Delete(job->env);
     free(job->stdin_data);

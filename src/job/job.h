@@ -96,6 +96,8 @@ const char *hc_job_bad_choice(const struct hc_job_option *row, const char *text,
 extern const struct hc_job_option hc_job_options[];
 extern const size_t hc_job_options_count;
 
+#define HC_CONTEXT_MAIN "main" /* name of the context that a session begins with, and that ends with it */
+
 /* A job. It owns all that its pointers point to, except the rows of options. */
 struct hc_job {
 #define HC_JOB_TEXT(member, ...) char *member;
@@ -116,6 +118,8 @@ struct hc_job {
     char *stdin_data; /* standard input that came in a spec, owned; NULL: there is none, or a stream of the
                          caller's */
     size_t stdin_len; /* bytes of `stdin_data` */
+    char *context;    /* the context of a session that its run happens in, owned; NULL: the first */
+    bool moves;       /* an order to copy a session's interpreter, which enters `workdir` */
     bool interactive; /* a session's run: its client answers input(); `has_stdin` is set, too */
     bool has_stdin;   /* there is standard input: `stdin_data`, or a stream (cell/run.h) */
     char *policy;     /* name or path of the policy; NULL: the default of the spec's form (hc_job_policy) */

@@ -422,6 +422,11 @@ static int parse_stdin(struct spec *s, const cJSON *node, struct hc_error *err)
     return hc_job_parse_input(s->job, s->json, node, err);
 }
 
+static int parse_context(struct spec *s, const cJSON *node, struct hc_error *err)
+{
+    return copy_id(s, node, &s->job->context, err);
+}
+
 static int parse_interactive(struct spec *s, const cJSON *node, struct hc_error *err)
 {
     if (!cJSON_IsBool(node))
@@ -507,17 +512,10 @@ static const struct member own_session_form[] = {
  * more mounts.
  */
 static const struct member run_form[] = {
-    {"code", parse_code},
-    {"inputs", parse_uploads},
-    {"vars", parse_vars},
-    {"limits", parse_limits},
-    {"return", parse_return},
-    {"stdin", parse_stdin},
-    {"args", parse_args},
-    {"env", parse_env},
-    {"interactive", parse_interactive},
-    {"command", parse_command},
-    {NULL, NULL},
+    {"code", parse_code},       {"inputs", parse_uploads},  {"vars", parse_vars},
+    {"limits", parse_limits},   {"return", parse_return},   {"stdin", parse_stdin},
+    {"args", parse_args},       {"env", parse_env},         {"interactive", parse_interactive},
+    {"command", parse_command}, {"context", parse_context}, {NULL, NULL},
 };
 
 /* One form of a spec. */

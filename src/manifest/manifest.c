@@ -261,6 +261,8 @@ static void put_job(struct doc *d, cJSON *root, const struct hc_manifest *m)
 {
     put_number(d, root, "version", HC_MANIFEST_VERSION);
     put_text(d, root, "job_id", m->job_id);
+    if (*m->context)
+        put_text(d, root, "context", m->context);
     put_text_or_null(d, root, "tenant", m->tenant);
     (void)put_item(d, root, "labels", m->labels ? cJSON_Duplicate(m->labels, true) : cJSON_CreateObject());
     put_text(d, root, "status", hc_status_name(m->status));

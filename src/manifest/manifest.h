@@ -99,6 +99,7 @@ struct hc_manifest_layers {
 
 struct hc_manifest {
     char job_id[72];       /* ID of the job: its own, or one made from the time and a random number */
+    char context[72];      /* the context of a session's run; empty: it is no such run */
     const char *tenant;    /* name of the tenant; borrowed; NULL: none */
     const cJSON *labels;   /* labels of the job, an object of strings; borrowed; NULL: none */
     enum hc_status status; /* how the job ended */

@@ -391,8 +391,9 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         if (hc_wire_await_go(HC_FD_CONTROL, &err) < 0)
             exit_with_error(&err);
         if (*next.handover.job.code == '\0') { /* the launcher wanted a copy, and no run */
+            const bool entered = !*next.handover.job.workdir || chdir(next.handover.job.workdir) == 0;
             order_finish(&next);
-            send_empty_frame(HC_FRAME_RESUMED);
+            send_empty_frame(entered ? HC_FRAME_RESUMED : HC_FRAME_UNKEPT);
             continue;
         }
         run(&next, space, columns);

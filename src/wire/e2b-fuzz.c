@@ -43,12 +43,13 @@ static void check_requests(const char *text, size_t len)
     else
         require(err.text[0] && err.exit);
     require(seconds >= 0 && seconds <= 7 * 24 * 3600);
-    char context[HC_E2B_CONTEXT];
+    const char *context;
+    hc_autobuf anew = {0};
     const struct hc_e2b_contexts contexts = {.first = "ctx"};
-    if (hc_e2b_execute(&contexts, text, len, context, &run, &err) == 0)
+    if (hc_e2b_execute(&contexts, text, len, &context, &run, &err) == 0)
         require_lines(&run);
     (void)hc_e2b_timeout(text, len, 1, &seconds, &err);
-    (void)hc_e2b_new_context(text, len, &err);
+    (void)hc_e2b_new_context(text, len, &anew, &err);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

@@ -71,9 +71,9 @@ static void code_becomes_a_run(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct hc_error err = {0};
         hc_autobuf line = {0};
-        char context[HC_E2B_CONTEXT];
+        const char *context;
         const struct hc_e2b_contexts only = {.first = "ctx"};
-        int rc = hc_e2b_execute(&only, cases[i].text, strlen(cases[i].text), context, &line, &err);
+        int rc = hc_e2b_execute(&only, cases[i].text, strlen(cases[i].text), &context, &line, &err);
         assert_int_equal(rc, cases[i].line ? 0 : -1);
         if (cases[i].line)
             assert_string_equal(line.data, cases[i].line);
@@ -87,31 +87,56 @@ static void code_goes_to_its_context(void **state)
     static const struct {
         const char *text, *line, *context;
     } cases[] = {
-        {"{\"code\": \"1\"}", "{\"context\":{\"name\":\"\",\"run\":{\"code\":\"1\"}}}", "ctx"},
-        {"{\"code\": \"1\", \"context_id\": \"ctx\"}",
-         "{\"context\":{\"name\":\"\",\"run\":{\"code\":\"1\"}}}", "ctx"},
-        {"{\"code\": \"1\", \"context_id\": \"b\"}",
-         "{\"context\":{\"name\":\"b\",\"run\":{\"code\":\"1\"}}}", "b"},
+        {"{\"code\": \"1\"}", "{\"run\":{\"code\":\"1\"}}", "main"},
+        {"{\"code\": \"1\", \"context_id\": \"ctx\"}", "{\"run\":{\"code\":\"1\"}}", "main"},
+        {"{\"code\": \"1\", \"context_id\": \"b\"}", "{\"run\":{\"context\":\"b\",\"code\":\"1\"}}", "b"},
         {"{\"code\": \"1\", \"context_id\": \"c\"}", NULL, NULL},
+        {"{\"code\": \"1\", \"context_id\": \"main\"}", NULL,
+         NULL}, /* the first has the sandbox's ID alone */
     };
-    cJSON *others = cJSON_Parse("[\"a\", \"b\"]");
-    const struct hc_e2b_contexts contexts = {.first = "ctx", .others = others};
-    hc_autobuf ask = {0};
+    cJSON *items = cJSON_Parse(
+        "[{\"name\": \"main\", \"workdir\": \"/output\"}, {\"name\": \"b\", \"workdir\": \"/tmp\"}]");
+    const struct hc_e2b_contexts contexts = {.first = "ctx", .items = items};
+    hc_autobuf shown = {0};
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct hc_error err = {0};
         hc_autobuf line = {0};
-        char context[HC_E2B_CONTEXT];
-        int rc = hc_e2b_execute(&contexts, cases[i].text, strlen(cases[i].text), context, &line, &err);
+        const char *context;
+        int rc = hc_e2b_execute(&contexts, cases[i].text, strlen(cases[i].text), &context, &line, &err);
         assert_int_equal(rc, cases[i].line ? 0 : -1);
         if (cases[i].line) {
             assert_string_equal(line.data, cases[i].line);
             assert_string_equal(context, cases[i].context);
         }
     }
-    hc_e2b_context_ask(&contexts, "b", "end", NULL, &ask);
-    assert_string_equal(ask.data, "{\"context\": {\"name\": \"b\", \"end\": true}}");
-    cJSON_Delete(others);
+    hc_e2b_put_context(items->child, "ctx", &shown);
+    hc_e2b_put_context(items->child->next, "ctx", &shown);
+    assert_string_equal(shown.data, "{\"id\": \"ctx\", \"language\": \"python\", \"cwd\": \"/output\"}"
+                                    "{\"id\": \"b\", \"language\": \"python\", \"cwd\": \"/tmp\"}");
+    cJSON_Delete(items);
+}
+
+static void contexts_begin_in_directories(void **state)
+{
+    static const struct {
+        const char *text, *line; /* NULL: refused */
+    } cases[] = {
+        {"{}", "{\"new_context\": {\"workdir\": \"/output\"}}"},
+        {"{\"cwd\": \"/home/user/d\", \"language\": \"python\"}",
+         "{\"new_context\": {\"workdir\": \"/output/d\"}}"},
+        {"{\"cwd\": \"/tmp\"}", "{\"new_context\": {\"workdir\": \"/tmp\"}}"},
+        {"{\"language\": \"r\"}", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct hc_error err = {0};
+        hc_autobuf line = {0};
+        assert_int_equal(hc_e2b_new_context(cases[i].text, strlen(cases[i].text), &line, &err),
+                         cases[i].line ? 0 : -1);
+        if (cases[i].line)
+            assert_string_equal(line.data, cases[i].line);
+    }
 }
 
 static void labels_are_compared_decoded(void **state)
@@ -193,9 +218,9 @@ static void events_become_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sandboxes_become_sessions), cmocka_unit_test(code_becomes_a_run),
-        cmocka_unit_test(code_goes_to_its_context),  cmocka_unit_test(labels_are_compared_decoded),
-        cmocka_unit_test(events_become_lines),
+        cmocka_unit_test(sandboxes_become_sessions),   cmocka_unit_test(code_becomes_a_run),
+        cmocka_unit_test(code_goes_to_its_context),    cmocka_unit_test(contexts_begin_in_directories),
+        cmocka_unit_test(labels_are_compared_decoded), cmocka_unit_test(events_become_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

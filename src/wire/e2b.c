@@ -1,6 +1,7 @@
 #include "wire/e2b.h"
 
 #include "base/utf8.h"
+#include "job/job.h"
 #include "json/json.h"
 #include "wire/e2b_envd.h"
 
@@ -223,42 +224,21 @@ static int put_program(cJSON *run, const char *language, const char *code)
     return command && cJSON_AddItemToObject(run, "command", command) ? 0 : -1;
 }
 
-bool hc_e2b_has_context(const struct hc_e2b_contexts *c, const char *id)
+const char *hc_e2b_context(const struct hc_e2b_contexts *c, const char *id)
 {
-    const cJSON *other;
+    const cJSON *one;
     if (strcmp(id, c->first) == 0)
-        return true;
-    cJSON_ArrayForEach(other, c->others)
+        return HC_CONTEXT_MAIN;
+    cJSON_ArrayForEach(one, c->items)
     {
-        if (strcmp(other->valuestring, id) == 0)
-            return true;
+        const char *name = hc_json_text(one, "name");
+        if (strcmp(name, id) == 0 && strcmp(name, HC_CONTEXT_MAIN) != 0)
+            return name;
     }
-    return false;
+    return NULL;
 }
 
-/* Where the run goes in the request: "run" in the session itself, as long as it has only one context. */
-static cJSON *add_run(cJSON *line, const struct hc_e2b_contexts *contexts, const char *id)
-{
-    if (!contexts->others)
-        return cJSON_AddObjectToObject(line, "run");
-    cJSON *context = cJSON_AddObjectToObject(line, "context");
-    const bool named = cJSON_AddStringToObject(context, "name", strcmp(id, contexts->first) == 0 ? "" : id);
-    return named ? cJSON_AddObjectToObject(context, "run") : NULL;
-}
-
-void hc_e2b_context_ask(const struct hc_e2b_contexts *contexts, const char *id, const char *what,
-                        const char *point, struct hc_buf *line)
-{
-    const char *name = strcmp(id, contexts->first) == 0 ? "" : id;
-    (void)hc_buf_str(line, "{\"context\": {\"name\": ");
-    hc_json_quote(line, name, strlen(name));
-    if (point)
-        (void)hc_buf_fmt(line, ", \"%s\": \"%s\"}}", what, point);
-    else
-        (void)hc_buf_fmt(line, ", \"%s\": true}}", what);
-}
-
-static int put_run(cJSON *line, const struct hc_e2b_contexts *contexts, char context[HC_E2B_CONTEXT],
+static int put_run(cJSON *line, const struct hc_e2b_contexts *contexts, const char **context,
                    const struct hc_json *j, struct hc_error *err)
 {
     const cJSON *code, *id, *language;
@@ -268,20 +248,22 @@ static int put_run(cJSON *line, const struct hc_e2b_contexts *contexts, char con
         return -1;
     if (!code)
         return hc_json_fail(j, j->root, false, err, "code: expected a string, got nothing");
-    if (id && !hc_e2b_has_context(contexts, id->valuestring))
+    *context = hc_e2b_context(contexts, id ? id->valuestring : contexts->first);
+    if (!*context)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "Context %.64s not found", id->valuestring);
     const char *name = language ? language->valuestring : "python";
     if (check_language(name, err) < 0)
         return -1;
-    (void)snprintf(context, HC_E2B_CONTEXT, "%s", id ? id->valuestring : contexts->first);
-    cJSON *run = add_run(line, contexts, context);
-    if (!run || put_program(run, name, code->valuestring) < 0)
+    cJSON *run = cJSON_AddObjectToObject(line, "run");
+    const bool named =
+        strcmp(*context, HC_CONTEXT_MAIN) == 0 || cJSON_AddStringToObject(run, "context", *context);
+    if (!run || !named || put_program(run, name, code->valuestring) < 0)
         return hc_fail(err, ENOMEM, "request");
     return put_strings(run, "env", j, "env_vars", err);
 }
 
-int hc_e2b_execute(const struct hc_e2b_contexts *contexts, const char *text, size_t len,
-                   char context[HC_E2B_CONTEXT], struct hc_buf *line, struct hc_error *err)
+int hc_e2b_execute(const struct hc_e2b_contexts *contexts, const char *text, size_t len, const char **context,
+                   struct hc_buf *line, struct hc_error *err)
 {
     struct hc_json j;
     if (open_object(&j, text, len, err) < 0)
@@ -295,7 +277,7 @@ int hc_e2b_execute(const struct hc_e2b_contexts *contexts, const char *text, siz
     return rc;
 }
 
-int hc_e2b_new_context(const char *text, size_t len, struct hc_error *err)
+int hc_e2b_new_context(const char *text, size_t len, struct hc_buf *line, struct hc_error *err)
 {
     struct hc_json j;
     const cJSON *language, *cwd;
@@ -309,16 +291,24 @@ int hc_e2b_new_context(const char *text, size_t len, struct hc_error *err)
     if (rc == 0 && language && strcmp(language->valuestring, "python") != 0)
         rc = hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "language '%.40s' not found: contexts are of python",
                         language->valuestring);
-    hc_e2b_path(rc == 0 && cwd ? cwd->valuestring : ".", &path);
-    if (rc == 0 && !(path.data && strcmp(path.data, ".") == 0))
-        rc = hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "cwd: contexts begin in " HC_E2B_ROOT " here");
+    if (rc == 0) {
+        hc_e2b_place(cwd ? cwd->valuestring : "", &path);
+        (void)hc_buf_str(line, "{\"new_context\": {\"workdir\": ");
+        hc_json_quote(line, path.data ? path.data : "", path.len);
+        (void)hc_buf_str(line, "}}");
+        line->failed |= path.failed;
+    }
     hc_json_finish(&j);
     return rc;
 }
 
-void hc_e2b_put_context(const char *id, struct hc_buf *out)
+void hc_e2b_put_context(const cJSON *context, const char *first, struct hc_buf *out)
 {
-    (void)hc_buf_fmt(out, "{\"id\": \"%s\", \"language\": \"python\", \"cwd\": \"" HC_E2B_ROOT "\"}", id);
+    const char *name = hc_json_text(context, "name"), *cwd = hc_json_text(context, "workdir");
+    (void)hc_buf_fmt(out, "{\"id\": \"%s\", \"language\": \"python\", \"cwd\": ",
+                     strcmp(name, HC_CONTEXT_MAIN) == 0 ? first : name);
+    hc_json_quote(out, cwd, strlen(cwd));
+    (void)hc_buf_str(out, "}");
 }
 
 /* ---- labels ---- */

@@ -31,29 +31,23 @@ int hc_e2b_timeout(const char *text, size_t len, int64_t otherwise, int64_t *tim
 
 /* The code contexts of a sandbox. */
 struct hc_e2b_contexts {
-    const char *first;   /* ID of the first one, which ends with the sandbox */
-    const cJSON *others; /* list of the IDs of the others; NULL: there never were any */
+    const char *first;  /* ID of the first one, which ends with the sandbox: that of the sandbox */
+    const cJSON *items; /* list of {"name", "workdir"}, the first of the session first */
 };
 
-/* Is it the ID of one of the contexts? */
-bool hc_e2b_has_context(const struct hc_e2b_contexts *c, const char *id);
+/* The session's name of the context with this ID; borrowed. NULL: there is none. */
+const char *hc_e2b_context(const struct hc_e2b_contexts *c, const char *id);
 
-#define HC_E2B_CONTEXT 40 /* bytes of the ID of a context, with the NUL */
+/* Append to `line` the session's request for code, which is a run in a context; `context` gets the session's
+ * name of it, borrowed from `contexts`. */
+int hc_e2b_execute(const struct hc_e2b_contexts *contexts, const char *text, size_t len, const char **context,
+                   struct hc_buf *line, struct hc_error *err);
 
-/* Append to `line` the session's request for code, which is a run in a context; `context` gets its ID. */
-int hc_e2b_execute(const struct hc_e2b_contexts *contexts, const char *text, size_t len,
-                   char context[HC_E2B_CONTEXT], struct hc_buf *line, struct hc_error *err);
+/* Append to `line` the session's request for a further context. */
+int hc_e2b_new_context(const char *text, size_t len, struct hc_buf *line, struct hc_error *err);
 
-/* Check the request for a further context. */
-int hc_e2b_new_context(const char *text, size_t len, struct hc_error *err);
-
-/* Append the session's request to do something with a context: `what` is "from", "rollback", or "end";
- * `point`: the name of a checkpoint, NULL for "end". */
-void hc_e2b_context_ask(const struct hc_e2b_contexts *contexts, const char *id, const char *what,
-                        const char *point, struct hc_buf *line);
-
-/* Append the JSON of a context. */
-void hc_e2b_put_context(const char *id, struct hc_buf *out);
+/* Append the JSON of a context of the session's list; `first`: the ID of the sandbox's first one. */
+void hc_e2b_put_context(const cJSON *context, const char *first, struct hc_buf *out);
 
 /* Do the labels, a JSON object or NULL, have all of `wanted`, the parameter "metadata" of a list: pairs
  * "name=value" with "&" between them, each part encoded as in a URL? */

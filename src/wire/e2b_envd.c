@@ -63,6 +63,16 @@ void hc_e2b_path(const char *path, struct hc_buf *out)
     }
 }
 
+void hc_e2b_place(const char *path, struct hc_buf *out)
+{
+    hc_autobuf own = {0};
+    hc_e2b_path(path, &own);
+    const bool absolute = own.data && own.data[0] == '/', root = own.data && strcmp(own.data, ".") == 0;
+    (void)hc_buf_fmt(out, "%s%s%s", absolute ? "" : HC_E2B_ROOT, absolute || root ? "" : "/",
+                     root || !own.data ? "" : own.data);
+    out->failed |= own.failed;
+}
+
 static int take_path(const struct hc_json *j, const char *name, const char *other, struct hc_buf *out,
                      struct hc_error *err)
 {

@@ -28,6 +28,9 @@ const char *hc_e2b_unwrap(const char *body, size_t len, size_t *json_len);
  * directory itself. The home of E2B's user, /home/user or "~", is this directory, too. */
 void hc_e2b_path(const char *path, struct hc_buf *out);
 
+/* The same as an absolute path of the cell. */
+void hc_e2b_place(const char *path, struct hc_buf *out);
+
 /* A call about files. */
 struct hc_e2b_call {
     struct hc_buf path, to; /* where: "path" or "source"; "destination"; as a session takes them; owned */

@@ -64,15 +64,12 @@ static int take_argv(struct hc_e2b_start *s, const struct hc_json *j, const cJSO
 /* The directory that it begins in, an absolute path. */
 static int put_workdir(cJSON *spec, const struct hc_json *j, const cJSON *cwd, struct hc_error *err)
 {
-    hc_autobuf path = {0}, whole = {0};
+    hc_autobuf whole = {0};
     if (!cwd || cJSON_IsNull(cwd))
         return 0;
     if (!cJSON_IsString(cwd))
         return wrong(j, cwd, "process.cwd", "a string", err);
-    hc_e2b_path(cwd->valuestring, &path);
-    const bool absolute = path.data && path.data[0] == '/', root = path.data && strcmp(path.data, ".") == 0;
-    (void)hc_buf_fmt(&whole, "%s%s%s", absolute ? "" : HC_E2B_ROOT, absolute || root ? "" : "/",
-                     root || !path.data ? "" : path.data);
+    hc_e2b_place(cwd->valuestring, &whole);
     return !whole.failed && cJSON_AddStringToObject(spec, "workdir", whole.data) ? 0 : no_memory(err);
 }
 

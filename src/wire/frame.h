@@ -59,7 +59,9 @@ enum hc_frame_type {
     /* Launcher to a shim that was there before its job: the job's handover comes along as a descriptor; no
      * payload. */
     HC_FRAME_JOB = 16,
-    HC_FRAME_UNKEPT = 17, /* instead of KEPT: no copy could be made, and so there is no run; no payload */
+    /* Instead of KEPT: no copy could be made, and so there is no run; instead of RESUMED: the interpreter
+     * cannot enter the directory that it was to go on in. No payload. */
+    HC_FRAME_UNKEPT = 17,
     /* JSON {"prompt"}: the program of an interactive run calls input(), and waits for a line of its standard
      * input. Between RUN and REPORT, any number of times. */
     HC_FRAME_INPUT = 18,

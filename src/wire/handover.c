@@ -94,7 +94,8 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
            (!job->interface || cJSON_AddStringToObject(root, "interface", job->interface)) &&
            (!job->session || cJSON_AddBoolToObject(root, "session", true)) &&
            (!job->is_command || cJSON_AddBoolToObject(root, "command", true)) &&
-           (!job->run || !job->workdir || cJSON_AddStringToObject(root, "workdir", job->workdir)) &&
+           (!(job->run || job->moves) || !job->workdir ||
+            cJSON_AddStringToObject(root, "workdir", job->workdir)) &&
            put_inputs(root, job) &&
            (kind == HC_HANDOVER_COPY ||
             (put_rules(root, p) && cJSON_AddStringToObject(root, "layers", hc_policy_layers(p)))) &&

@@ -131,9 +131,10 @@ struct hc_handover_input {
 /* The document, decoded. Its texts and nodes belong to the handover. A text that the document lacks is "", a
  * node NULL. */
 struct hc_handover_job {
-    const char *code;      /* the program; of a command its arguments, as JSON */
-    bool command;          /* the job is a command */
-    const char *workdir;   /* directory that a command of a session begins in; "": the session's */
+    const char *code; /* the program; of a command its arguments, as JSON */
+    bool command;     /* the job is a command */
+    const char
+        *workdir; /* directory in which a command of a session, or a context, begins; "": the session's */
     const char *filename;  /* file name of the program, "<cell>" */
     const char *timeout;   /* limits.timeout, as text for a message: "60s" */
     const char *layers;    /* names of the tree's layers (hc_policy_layers); "" in a copy of a zygote */

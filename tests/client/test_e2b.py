@@ -149,9 +149,10 @@ def test_contexts_have_names_of_their_own_and_the_same_files(daemon, client):
     seen = play(daemon, client, "contexts")
     assert (seen["context"]["language"], seen["context"]["cwd"], seen["others"]) == ("python", "/output", [])
     assert (seen["before"], seen["after"], seen["again"], seen["file"]) == ("1", "NameError", "NameError", "kept"), seen
-    for name, words in (("another", "'r' not found"), ("elsewhere", "begin in /output"), ("unknown", "Context unknown not found"),
+    for name, words in (("another", "'r' not found"), ("unknown", "Context unknown not found"),
                         ("language", "'r' not found"), ("removed", "first context")):
         assert seen[name]["name"] == "NotFoundError" and words in seen[name]["message"], seen
+    assert seen["elsewhere"]["name"] == "SandboxError" and (seen["placed"]["cwd"], seen["place"]) == ("/tmp", "/tmp"), seen
     one, two = seen["one"]["id"], seen["two"]["id"]
     assert seen["one"] == {"id": one, "language": "python", "cwd": "/output"} and len({one, two, seen["context"]["id"]}) == 3, seen
     assert seen["listed"] == [seen["context"]["id"], one, two] and seen["left"] == [seen["context"]["id"], two]

@@ -77,7 +77,7 @@ def test_references_lead_somewhere_and_schemas_are_schemas():
 def test_each_operation_is_answered_by_whoever_it_is_for(daemon):
     """By its handler, and not as a path or method that there is not."""
     for method, path, operation, _ in operations():
-        place = path.format(id=NOBODY, path="a/b", call="1", name="default", command="c1")
+        place = path.format(id=NOBODY, path="a/b", call="1", name="default", command="c1", context="main")
         body = b"{}" if "requestBody" in operation else None
         answer = daemon.request(method, place, body, {"Content-Type": "application/json"})
         assert answer.status < 500 and "there is nothing at" not in answer.body.decode(), (method, path, answer)
@@ -86,13 +86,13 @@ def test_each_operation_is_answered_by_whoever_it_is_for(daemon):
 
 def test_what_every_operation_refuses(daemon):
     for method, path, operation, _ in operations():
-        place = path.format(id=NOBODY, path="a/b", call="1", name="default", command="c1")
+        place = path.format(id=NOBODY, path="a/b", call="1", name="default", command="c1", context="main")
         assert daemon.request(method, place, headers={"X": "y" * 20000}).status == 431, (method, path)
         assert daemon.request(method, place, headers={"X": "y", "X\t": "z"}).status == 400, (method, path)
         answer = daemon.request(method, f"{place}?stat=done", b"{}" if "requestBody" in operation else None, {"Content-Type": "application/json"})
         assert answer.status == 400 and answer.json["retry"] == "not_started" and "'stat'" in answer.json["detail"], (method, path, answer)
     for path, item in daemons.openapi()["paths"].items():
-        answer = daemon.request("PROPFIND", path.format(id=NOBODY, path="a/b", call="1", name="default", command="c1"))
+        answer = daemon.request("PROPFIND", path.format(id=NOBODY, path="a/b", call="1", name="default", command="c1", context="main"))
         assert answer.status == 405 and answer.json["retry"] == "not_started", (path, answer)
         there = {method.upper() for method in item if method != "parameters"}
         assert set(answer.headers["Allow"].split(", ")) - {"HEAD"} == there, (path, answer)

@@ -152,12 +152,15 @@ const scenarios = {
       await sandbox.removeCodeContext(one)
       const gone = [await failure(() => sandbox.runCode('1', { context: one })), await failure(() => sandbox.removeCodeContext(one)), await failure(() => sandbox.restartCodeContext(one))]
       const left = (await sandbox.listCodeContexts()).map((c) => c.id)
+      const placed = await sandbox.createCodeContext({ cwd: '/tmp' })
+      const place = (await sandbox.runCode('import os\nos.getcwd()', { context: placed })).text
+      await sandbox.removeCodeContext(placed)
       let many
       for (let i = 0; i < 9 && !many?.name; i++) many = await failure(() => sandbox.createCodeContext())
       return {
-        one, two, own, listed, stopped, gone, left, many, counted: (await sandbox.listCodeContexts()).length,
+        one, two, own, placed, place, listed, stopped, gone, left, many, counted: (await sandbox.listCodeContexts()).length,
         context, others, before: before.text, after: after.error?.name, again: again.error?.name, file: file.text,
-        another: await failure(() => sandbox.createCodeContext({ language: 'r' })), elsewhere: await failure(() => sandbox.createCodeContext({ cwd: '/tmp' })),
+        another: await failure(() => sandbox.createCodeContext({ language: 'r' })), elsewhere: await failure(() => sandbox.createCodeContext({ cwd: '/nowhere' })),
         unknown: await failure(() => sandbox.runCode('1', { context: { id: 'unknown' } })),
         language: await failure(() => sandbox.runCode('1', { language: 'r' })),
         removed: await failure(() => sandbox.removeCodeContext(context)),

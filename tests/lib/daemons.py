@@ -293,7 +293,7 @@ def resolved(node):
 def path_item(path):
     for template, item in openapi()["paths"].items():
         pattern = re.escape(template).replace(re.escape("{id}"), "[^/]+").replace(re.escape("{path}"), ".+")
-        pattern = re.sub(r"\\\{(call|name|command)\\\}", "[^/]+", pattern)
+        pattern = re.sub(r"\\\{(call|name|command|context)\\\}", "[^/]+", pattern)
         if re.fullmatch(pattern, path):
             return item
     return None

@@ -352,7 +352,7 @@ def test_checkpoints_that_cannot_be(session):
     refused(session, {"checkpoint": "a/b"})
     for number in range(8):
         done(session, {"checkpoint": f"c{number}"})
-    assert "there are 8 checkpoints and contexts already" in refused(session, {"checkpoint": "c8"})
+    assert "there are 8 checkpoints and contexts at rest already" in refused(session, {"checkpoint": "c8"})
     done(session, {"checkpoint": "c7"})
     assert session.run("x").value == 1
 

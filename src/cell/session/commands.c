@@ -253,7 +253,7 @@ static int check_start(const struct hc_session *s, const char *id, const struct 
                           s->policy.name);
     if (!job->is_command)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "start: expected a command, a list of strings");
-    if (job->given || job->vars_text || job->args || job->has_stdin || job->return_count)
+    if (job->given || job->vars_text || job->args || job->has_stdin || job->return_count || job->context)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "start: a command beside the runs has command, env, workdir and limits");
     if (hc_job_refuse_input(job, &s->policy, why, sizeof why))

@@ -182,7 +182,7 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     s->loop.epoll = s->loop.interpreter = s->loop.answer_timer = s->loop.memory_events = -1;
     s->timers = (struct hc_timers){-1, -1, -1};
     hc_launch_init(&s->launch, &s->run, m);
-    if (start_session(s, err) < 0) {
+    if (hc_session_first_context(s, err) < 0 || start_session(s, err) < 0) {
         hc_session_end(s);
         return -1;
     }
@@ -209,6 +209,7 @@ static int list_run(struct hc_session *s, const struct hc_session_result *r, str
     cJSON *row = cJSON_CreateObject();
     bool listed = row && cJSON_AddNumberToObject(row, "run", r->run) &&
                   cJSON_AddStringToObject(row, "job_id", m->job_id) &&
+                  cJSON_AddStringToObject(row, "context", m->context) &&
                   cJSON_AddStringToObject(row, "code", m->code_sha256) &&
                   cJSON_AddStringToObject(row, "status", hc_status_name(m->status)) &&
                   (*m->reason ? cJSON_AddStringToObject(row, "reason", m->reason)
@@ -420,6 +421,7 @@ void hc_session_end(struct hc_session *s)
     hc_commands_finish(s);
     hc_session_end_input(s);
     hc_incoming_finish(&s->incoming);
+    hc_session_forget_contexts(s);
     hc_timers_finish(&s->timers);
     hc_enforce_soft_end(&s->loop);
     hc_close_fd(&s->loop.interpreter);

@@ -31,6 +31,12 @@ struct hc_saved_copy {
     int run_number;            /* number of the run that left its state; 0: the start */
 };
 
+/* An interpreter of the session's, which is active, or at rest in `checkpoints`, or has ended there. */
+struct hc_context {
+    char name[72];
+    char *workdir; /* the directory in which it begins anew; owned; NULL: the session's */
+};
+
 struct hc_session {
     struct hc_session_given given; /* as hc_session_start got it; wake_fd -1 once it is watched no longer */
     struct hc_policy policy;       /* the session's policy, by which the cell is built; members borrowed */
@@ -48,7 +54,10 @@ struct hc_session {
     struct hc_saved_copy before;
     /* Checkpoints, and contexts at rest; an entry without a process is free. */
     struct hc_saved_copy checkpoints[HC_SESSION_COPIES];
-    char context[72]; /* name of the context whose interpreter is `active`; empty: the session's first */
+    struct hc_context contexts[HC_SESSION_CONTEXTS]; /* the contexts, the first of the session's first */
+    size_t context_count;                            /* used entries of `contexts` */
+    int context_numbers; /* number of contexts so far that the session has named */
+    char context[72];    /* name of the context whose interpreter is `active` */
     /* [0] is the state that the branches began from; the last branch is `active`, and not in the list. */
     struct hc_saved_copy branches[HC_SESSION_BRANCHES + 1];
     size_t branch_count; /* used entries of `branches`, and so the number of open branches; 0: none is open */
@@ -182,8 +191,32 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err);
  * (session_check.c) */
 int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err);
 
+/* The checkpoint of this name, or the resting interpreter of the context of this name; NULL: there is none.
+ * A free place among them; NULL: all are taken. (session_points.c, as the next six) */
+struct hc_saved_copy *hc_session_saved(struct hc_session *s, const char *name, bool context);
+struct hc_saved_copy *hc_session_free_place(struct hc_session *s);
+
+/* Fail because branches are open. */
+int hc_session_unbranched(const struct hc_session *s, struct hc_error *err);
+
+/* Make a copy of the current state outside a run. `workdir`: s->active goes on in this directory of the cell,
+ * unless it cannot enter it (hc_session_strayed); NULL: where it is. */
+int hc_session_copy(struct hc_session *s, char *workdir, struct hc_process *out, struct hc_error *err);
+bool hc_session_strayed(const struct hc_session *s);
+
+/* Make `from` the active process, and put a copy of it in its place. The caller has saved or killed the
+ * active one. `workdir`: as of hc_session_copy. */
+int hc_session_resume(struct hc_session *s, struct hc_saved_copy *from, char *workdir, struct hc_error *err);
+
+/* Fail because the state is lost. The guest or a process of the host has caused that, not hotcell. */
+int hc_session_lose(struct hc_session *s, struct hc_error *err);
+
 /* Kill all checkpoints and branches. (session_points.c) */
 void hc_session_drop_points(struct hc_session *s);
+
+/* Note the context that the session begins with; forget all, at its end. (session_contexts.c) */
+int hc_session_first_context(struct hc_session *s, struct hc_error *err);
+void hc_session_forget_contexts(struct hc_session *s);
 
 /* Open the pipe for the standard input of `job`, and fill it, or, if the run is interactive, keep its other
  * end. hc_session_end_input: the run is over. (session_input.c) */

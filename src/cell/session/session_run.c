@@ -340,6 +340,7 @@ static int describe_run(struct hc_session *s, const struct hc_job *job, const st
     struct hc_run run = {.job = &named, .policy = policy};
     if (hc_launch_describe(&run, m, s->clock_ahead_ns, err) < 0)
         return -1;
+    (void)snprintf(m->context, sizeof m->context, "%s", s->context);
     m->enforced_by = cell->enforced_by;
     if (policy->limits.cpu_ms)
         m->enforced_by.cpu = s->launch.cgroup.fd >= 0 ? "cgroup" : "watch";

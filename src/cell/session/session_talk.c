@@ -61,6 +61,8 @@ static void answer_error(struct hc_session_client *c, const struct hc_error *err
     (void)cJSON_AddStringToObject(o, "message", err->text);
     if (!branch && (err->sys == ENOENT || err->sys == EEXIST))
         (void)cJSON_AddStringToObject(o, "errno", err->sys == ENOENT ? "ENOENT" : "EEXIST");
+    if (!branch && c->no_context)
+        (void)cJSON_AddStringToObject(o, "missing", "context");
     hc_client_answer(c, o);
 }
 
@@ -283,6 +285,8 @@ static int serve_run(struct hc_session_client *c, const struct hc_json *j, const
     struct hc_session_result r = {0};
     enum hc_session_end why;
     int rc = hc_client_read_run(c, j, spec, &job, &policy, err);
+    if (rc == 0)
+        rc = hc_client_enter(c, job.context, err);
     if (rc == 0 && hc_session_used_up(c->session, &why)) { /* may happen between branches */
         (void)hc_fail_as(err, HC_EXIT_DATA, 0, "run: the session has used up what it may have");
         rc = 1;
@@ -297,21 +301,18 @@ static int serve_run(struct hc_session_client *c, const struct hc_json *j, const
     return rc;
 }
 
-static const char *text_of(const cJSON *node, struct hc_error *err)
-{
-    if (!cJSON_IsString(node))
-        (void)hc_fail_as(err, HC_EXIT_DATA, 0, "%s: expected a string, got %s", node->string,
-                         hc_json_kind(node));
-    return cJSON_GetStringValue(node);
-}
-
-static void answer_done(struct hc_session_client *c, const char *request)
+cJSON *hc_client_done(const struct hc_session_client *c, const char *request)
 {
     cJSON *o = hc_client_event("done");
     char state[64];
     (void)cJSON_AddStringToObject(o, "request", request);
     (void)cJSON_AddStringToObject(o, "state", state_text(hc_session_state_of(c->session), state));
-    hc_client_answer(c, o);
+    return o;
+}
+
+static void answer_done(struct hc_session_client *c, const char *request)
+{
+    hc_client_answer(c, hc_client_done(c, request));
 }
 
 /* Turn the result of a session function into that of a request: 1 if it was refused and nothing changed,
@@ -325,8 +326,10 @@ static int serve_checkpoint(struct hc_session_client *c, const struct hc_json *j
                             struct hc_error *err)
 {
     (void)j;
-    const char *name = text_of(node, err);
-    int rc = name ? request_result(c, hc_session_checkpoint(c->session, name, err)) : 1;
+    int rc;
+    const char *name = hc_client_name_in_context(c, node, &rc, err);
+    if (name)
+        rc = request_result(c, hc_session_checkpoint(c->session, name, err));
     if (rc == 0)
         answer_done(c, "checkpoint");
     return rc;
@@ -336,53 +339,12 @@ static int serve_rollback(struct hc_session_client *c, const struct hc_json *j, 
                           struct hc_error *err)
 {
     (void)j;
-    const char *name = text_of(node, err);
-    int rc = name ? request_result(c, hc_session_rollback(c->session, name, err)) : 1;
+    int rc;
+    const char *name = hc_client_name_in_context(c, node, &rc, err);
+    if (name)
+        rc = request_result(c, hc_session_rollback(c->session, name, err));
     if (rc == 0)
         answer_done(c, "rollback");
-    return rc;
-}
-
-/* What a request is to do in or with a context: its only member besides "name". NULL: something else. */
-static const cJSON *deed_of(const cJSON *node)
-{
-    const cJSON *member, *deed = NULL;
-    cJSON_ArrayForEach(member, node)
-    {
-        if (strcmp(member->string, "name") == 0)
-            continue;
-        if (deed)
-            return NULL;
-        deed = member;
-    }
-    return deed;
-}
-
-/* {"name", and one of "run": {...}, "from": CHECKPOINT, "rollback": CHECKPOINT, "end": true}. */
-static int serve_context(struct hc_session_client *c, const struct hc_json *j, const cJSON *node,
-                         struct hc_error *err)
-{
-    const cJSON *name = hc_json_member(node, "name"), *deed = cJSON_IsObject(node) ? deed_of(node) : NULL;
-    const char *what = deed ? deed->string : "", *point = cJSON_GetStringValue(deed);
-    int rc;
-    if (strcmp(what, "run") == 0 && cJSON_IsString(name)) {
-        rc = request_result(c, hc_session_enter_context(c->session, name->valuestring, err));
-        return rc == 0 ? serve_run(c, j, deed, err) : rc;
-    }
-    if (cJSON_IsString(name) && point && strcmp(what, "from") == 0)
-        rc = hc_session_new_context(c->session, name->valuestring, point, err);
-    else if (cJSON_IsString(name) && point && strcmp(what, "rollback") == 0)
-        rc = hc_session_enter_context(c->session, name->valuestring, err) < 0
-                 ? -1
-                 : hc_session_rollback(c->session, point, err);
-    else if (cJSON_IsString(name) && cJSON_IsTrue(deed) && strcmp(what, "end") == 0)
-        rc = hc_session_end_context(c->session, name->valuestring, err);
-    else
-        rc = hc_fail_as(err, HC_EXIT_DATA, 0,
-                        "context: expected a name, and one of run, from, rollback and end: true");
-    rc = request_result(c, rc);
-    if (rc == 0)
-        answer_done(c, "context");
     return rc;
 }
 
@@ -400,6 +362,9 @@ static int serve_branch(struct hc_session_client *c, const struct hc_json *j, co
         return 1;
     }
     const cJSON *spec;
+    const int entered = hc_client_enter(c, cJSON_GetStringValue(hc_json_member(node->child, "context")), err);
+    if (entered != 0)
+        return entered;
     cJSON_ArrayForEach(spec, node)
     {
         int rc = request_result(c, hc_session_branch(c->session, err));
@@ -511,7 +476,10 @@ static const struct {
     {"checkpoint", serve_checkpoint, false},
     {"rollback", serve_rollback, false},
     {"branch", serve_branch, false},
-    {"context", serve_context, false},
+    {"new_context", hc_client_new_context, false},
+    {"restart_context", hc_client_change_context, false},
+    {"end_context", hc_client_change_context, false},
+    {"contexts", hc_client_contexts, true},
     {"keep", serve_keep, true},
     {"interrupt", serve_interrupt, true},
     {"stream", serve_stream, true},
@@ -558,6 +526,7 @@ static int serve_line(struct hc_session_client *c, const char *line, struct hc_e
     if (hc_json_parse(&j, "request", line, strlen(line), err) < 0)
         return 1;
     c->command[0] = '\0';
+    c->no_context = false;
     int rc = serve_request(c, &j, err);
     hc_json_finish(&j);
     return rc;

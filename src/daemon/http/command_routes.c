@@ -70,7 +70,7 @@ int hc_list_commands(struct hc_exchange *x, struct hc_tenant *t)
 /* The command that the path names. NULL: there is none that has been started. */
 static struct hc_front_command *find_command(struct hc_exchange *x, const struct hc_front_session *s)
 {
-    struct hc_front_command *c = s ? hc_front_command_find(s, x->command) : NULL;
+    struct hc_front_command *c = s ? hc_front_command_find(s, x->part) : NULL;
     return c && !c->start ? c : NULL;
 }
 

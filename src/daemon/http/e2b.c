@@ -167,20 +167,6 @@ int hc_e2b_reply_stream(struct hc_exchange *x, const char *type,
 
 /* ---- asking ---- */
 
-bool hc_e2b_waits(struct hc_exchange *x, const struct hc_front_session *s)
-{
-    hc_task_unwait(&x->waiter);
-    hc_task_unref(x->ahead);
-    x->ahead = NULL;
-    if (!s->task)
-        return false;
-    x->ahead = s->task;
-    hc_task_ref(x->ahead);
-    hc_task_wait(x->ahead, &x->waiter);
-    hc_exchange_pause(x);
-    return true;
-}
-
 /* Have those who watch a sandbox wait for the end of what it does now. */
 static void wake_watchers(const struct hc_http *h)
 {
@@ -192,7 +178,7 @@ static void wake_watchers(const struct hc_http *h)
 int hc_e2b_try(struct hc_exchange *x, struct hc_front_session *s, const char *name, const struct hc_buf *line,
                bool stream, struct hc_problem *why)
 {
-    if (hc_e2b_waits(x, s))
+    if (hc_wait_for_session(x, s))
         return 0;
     if (line->failed)
         hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");

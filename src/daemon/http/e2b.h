@@ -11,8 +11,6 @@
 #include <cjson/cJSON.h>
 #include <sys/types.h>
 
-#define HC_E2B_START "e2b-start" /* the checkpoint of a sandbox from before its first run */
-
 #define HC_E2B_KEEPALIVE_MS 15000 /* silence after which a message tells that the connection is alive */
 
 /* The tenant of the sandbox that the request is to, by its token; x->sandbox is set. NULL: `why`. */
@@ -48,10 +46,6 @@ int hc_e2b_try(struct hc_exchange *x, struct hc_front_session *s, const char *na
 
 /* Forget the request that was answered, to send the next one. */
 void hc_e2b_drop_task(struct hc_exchange *x);
-
-/* Wait for the request that the session answers, if there is one: the handler is called again. False: there
- * is none. */
-bool hc_e2b_waits(struct hc_exchange *x, const struct hc_front_session *s);
 
 /* The sandbox that the request is to, x->sandbox; NULL: it takes no requests (any more), which is answered,
  * and `*rc` is what the handler has to return. */

@@ -119,7 +119,6 @@ static int not_found(struct hc_exchange *x)
 /* What is left to do for a new sandbox when its session has begun. */
 struct creation {
     int64_t timeout_s; /* seconds that it has from then on */
-    bool marked;       /* the session was asked for the checkpoint of its start */
 };
 
 static void end_creation(struct hc_exchange *x)
@@ -151,42 +150,20 @@ static int begin(struct hc_exchange *x, struct hc_tenant *t, int *rc)
     return x->task ? 0 : -1;
 }
 
-/* Keep the state of before the first run, to which a context is brought back by a restart. A session that has
- * no room for it goes without. */
-static void mark_start(struct hc_exchange *x, struct hc_front_session *s)
-{
-    static const char line[] = "{\"checkpoint\": \"" HC_E2B_START "\"}";
-    struct hc_problem ignored;
-    hc_autobuf ask = {0};
-    (void)hc_buf_str(&ask, line);
-    struct hc_task *task = ask.failed ? NULL : hc_front_session_ask(s, "checkpoint", &ask, false, &ignored);
-    if (!task)
-        return;
-    hc_task_unwait(&x->waiter);
-    hc_task_unref(x->task);
-    x->task = task;
-}
-
 int hc_e2b_post_sandbox(struct hc_exchange *x, struct hc_tenant *t)
 {
     int rc;
     if (!x->task && begin(x, t, &rc) < 0)
         return rc;
-    struct creation *c = x->own;
+    const struct creation *c = x->own;
     if (!hc_task_ended(x->task))
         return hc_exchange_suspend(x);
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->task->queued.id);
-    if (!c->marked && x->task->state == HC_TASK_FAILED)
+    if (x->task->state == HC_TASK_FAILED)
         return hc_reply_problem(x, &x->task->problem, NULL);
     if (!s || s->state == HC_FRONT_SESSION_ENDED)
         return hc_reply_fail(x, HC_PROBLEM_LAUNCH, "the sandbox has ended as it began");
-    if (!c->marked) {
-        c->marked = true;
-        hc_front_session_expire_in(s, c->timeout_s * 1000);
-        mark_start(x, s);
-        if (!hc_task_ended(x->task))
-            return hc_exchange_suspend(x);
-    }
+    hc_front_session_expire_in(s, c->timeout_s * 1000);
     return reply_access(x, s, 201);
 }
 
@@ -335,7 +312,7 @@ int hc_e2b_pause(struct hc_exchange *x, struct hc_tenant *t)
     if (hc_e2b_runs_commands(s))
         return hc_reply_fail(x, HC_PROBLEM_REQUEST,
                              "commands go on in the sandbox: it can be paused when they have ended");
-    if (hc_e2b_waits(x, s))
+    if (hc_wait_for_session(x, s))
         return MHD_YES;
     s->paused = true;
     s->expires = 0;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "daemon/http/handlers.h"
+#include "daemon/sessions/contexts.h"
 #include "wire/e2b.h"
 
 #include <errno.h>
@@ -17,8 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define VARIANT       sodium_base64_VARIANT_ORIGINAL
-#define MOST_CONTEXTS 7 /* further contexts of a sandbox, as many as a session has room for */
+#define VARIANT sodium_base64_VARIANT_ORIGINAL
 
 /* How far the events of a run have been translated and sent. */
 struct stream {
@@ -141,13 +141,13 @@ int hc_e2b_post_execute(struct hc_exchange *x, struct hc_tenant *t)
     struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
     if (!s)
         return rc;
-    char context[HC_E2B_CONTEXT];
+    const char *context;
     const struct hc_e2b_contexts contexts = contexts_of(s);
-    if (hc_e2b_execute(&contexts, hc_e2b_body(x), x->body.len, context, &line, &err) < 0)
+    if (hc_e2b_execute(&contexts, hc_e2b_body(x), x->body.len, &context, &line, &err) < 0)
         return hc_e2b_reply_untranslated(x, &err);
     if (!hc_e2b_ask(x, s, "run", &line, true, &rc))
         return rc;
-    memcpy(s->run_context, context, sizeof s->run_context);
+    hc_front_context_runs(s, context);
     return reply_stream(x);
 }
 
@@ -157,154 +157,87 @@ int hc_e2b_list_contexts(struct hc_exchange *x, struct hc_tenant *t)
 {
     hc_autobuf out = {0};
     int rc;
-    const cJSON *other;
+    const cJSON *one;
     const struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
     if (!s)
         return rc;
     (void)hc_buf_str(&out, "[");
-    hc_e2b_put_context(s->id, &out);
-    cJSON_ArrayForEach(other, s->contexts)
+    cJSON_ArrayForEach(one, s->contexts)
     {
-        (void)hc_buf_str(&out, ", ");
-        hc_e2b_put_context(other->valuestring, &out);
+        (void)hc_buf_str(&out, one == s->contexts->child ? "" : ", ");
+        hc_e2b_put_context(one, s->id, &out);
     }
     (void)hc_buf_str(&out, "]\n");
     return hc_reply_json(x, 200, &out);
 }
 
-/* Forget a further context. */
-static void drop_context(struct hc_front_session *s, const char *id)
-{
-    cJSON *other, *next;
-    for (other = s->contexts ? s->contexts->child : NULL; other; other = next) {
-        next = other->next;
-        if (strcmp(other->valuestring, id) == 0)
-            cJSON_Delete(cJSON_DetachItemViaPointer(s->contexts, other));
-    }
-}
-
-/* A context that is being made: it is in the list from its request on, as its client may go meanwhile. */
-static void end_context(struct hc_exchange *x)
-{
-    free(x->own);
-}
-
-/* Name a new context. NULL: `why`. */
-static const char *name_context(struct hc_exchange *x, struct hc_front_session *s, struct hc_problem *why)
-{
-    char id[HC_E2B_CONTEXT];
-    hc_problem_set(why, HC_PROBLEM_INTERNAL, "out of memory");
-    if (!s->contexts)
-        s->contexts = cJSON_CreateArray();
-    if (cJSON_GetArraySize(s->contexts) >= MOST_CONTEXTS) {
-        hc_problem_set(why, HC_PROBLEM_SPEC, "a sandbox has %d contexts besides the first at most",
-                       MOST_CONTEXTS);
-        return NULL;
-    }
-    (void)snprintf(id, sizeof id, "context-%lld", (long long)++s->context_numbers);
-    cJSON *item = cJSON_CreateString(id);
-    if (!item || !s->contexts || !cJSON_AddItemToArray(s->contexts, item)) {
-        cJSON_Delete(item);
-        return NULL;
-    }
-    x->end_own = end_context;
-    x->own = strdup(id);
-    return x->own;
-}
-
-/* Send the request for a new context. False: `*rc` is what the handler has to return. */
-static bool begin_context(struct hc_exchange *x, struct hc_front_session *s, int *rc)
-{
-    struct hc_problem why;
-    struct hc_error err;
-    hc_autobuf line = {0};
-    if (!x->own && hc_e2b_new_context(hc_e2b_body(x), x->body.len, &err) < 0) {
-        *rc = hc_e2b_reply_untranslated(x, &err);
-        return false;
-    }
-    const char *id = x->own ? x->own : name_context(x, s, &why);
-    if (!id) {
-        *rc = hc_reply_problem(x, &why, NULL);
-        return false;
-    }
-    const struct hc_e2b_contexts contexts = contexts_of(s);
-    hc_e2b_context_ask(&contexts, id, "from", HC_E2B_START, &line);
-    return hc_e2b_ask(x, s, "context", &line, false, rc);
-}
-
 int hc_e2b_post_context(struct hc_exchange *x, struct hc_tenant *t)
 {
-    hc_autobuf out = {0};
+    hc_autobuf line = {0}, out = {0};
+    struct hc_error err;
     int rc;
     struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
-    if (!s || (!x->task && !begin_context(x, s, &rc)))
+    if (!s)
         return rc;
+    if (!x->task) {
+        if (hc_e2b_new_context(hc_e2b_body(x), x->body.len, &line, &err) < 0)
+            return hc_e2b_reply_untranslated(x, &err);
+        if (!hc_e2b_ask(x, s, "new_context", &line, false, &rc))
+            return rc;
+    }
     if (!hc_task_ended(x->task))
         return hc_exchange_suspend(x);
-    if (x->task->state == HC_TASK_FAILED) {
-        drop_context(s, x->own);
+    if (x->task->state == HC_TASK_FAILED)
         return hc_reply_problem(x, &x->task->problem, NULL);
-    }
-    hc_e2b_put_context(x->own, &out);
+    struct hc_json j;
+    if (hc_json_parse(&j, "answer", x->task->manifest, x->task->manifest_len, &err) < 0)
+        return hc_reply_fail(x, HC_PROBLEM_INTERNAL, "%s", err.text);
+    hc_e2b_put_context(hc_front_context_find(s, hc_json_text(j.root, "context")), s->id, &out);
+    hc_json_finish(&j);
     return hc_reply_json(x, 201, &out);
 }
 
-static int no_context(struct hc_exchange *x)
+/* Send the request about the context of the path, and await its answer, for which `status` stands. */
+static int change_context(struct hc_exchange *x, struct hc_tenant *t, const char *ask, int status)
 {
-    return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "Context %s not found", x->id);
-}
-
-/* Send the request about the context of the path. False: `*rc` is what the handler has to return. */
-static bool ask_context(struct hc_exchange *x, struct hc_front_session *s, const char *what,
-                        const char *point, int *rc)
-{
-    hc_autobuf line = {0};
-    const struct hc_e2b_contexts contexts = contexts_of(s);
-    if (!hc_e2b_has_context(&contexts, x->id)) {
-        *rc = no_context(x);
-        return false;
+    hc_autobuf nothing = {0}, line = {0};
+    int rc;
+    if (!x->task) {
+        struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
+        if (!s)
+            return rc;
+        const struct hc_e2b_contexts contexts = contexts_of(s);
+        const char *name = hc_e2b_context(&contexts, x->id);
+        if (!name)
+            return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND, "Context %s not found", x->id);
+        (void)hc_front_context_stop(s, name);
+        (void)hc_buf_fmt(&line, "{\"%s\": \"%s\"}", ask, name);
+        if (!hc_e2b_ask(x, s, ask, &line, false, &rc))
+            return rc;
     }
-    if (strcmp(s->run_context, x->id) == 0)
-        hc_front_session_interrupt(s); /* its run ends with the context, or is undone by the restart */
-    hc_e2b_context_ask(&contexts, x->id, what, point, &line);
-    return hc_e2b_ask(x, s, "context", &line, false, rc);
+    if (!hc_task_ended(x->task))
+        return hc_exchange_suspend(x);
+    return x->task->state == HC_TASK_FAILED ? hc_reply_problem(x, &x->task->problem, NULL)
+                                            : hc_reply_json(x, status, &nothing);
 }
 
 int hc_e2b_delete_context(struct hc_exchange *x, struct hc_tenant *t)
 {
-    hc_autobuf nothing = {0};
     int rc;
-    struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
+    const struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
     if (!s)
         return rc;
     if (strcmp(s->id, x->id) == 0)
         return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND,
                              "the first context of a sandbox ends with it: kill the sandbox, or restart the "
                              "context");
-    if (!x->task && !ask_context(x, s, "end", NULL, &rc))
-        return rc;
-    if (!hc_task_ended(x->task))
-        return hc_exchange_suspend(x);
-    if (x->task->state == HC_TASK_FAILED && x->task->problem.sys != ENOENT)
-        return hc_reply_problem(x, &x->task->problem, NULL);
-    drop_context(s, x->id);
-    return hc_reply_json(x, 204, &nothing);
+    return change_context(x, t, "end_context", 204);
 }
 
 /* The interpreter becomes what it was before the first run; files stay. */
 int hc_e2b_restart_context(struct hc_exchange *x, struct hc_tenant *t)
 {
-    hc_autobuf nothing = {0};
-    int rc;
-    if (!x->task) {
-        struct hc_front_session *s = hc_e2b_sandbox(x, t, &rc);
-        if (!s || !ask_context(x, s, "rollback", HC_E2B_START, &rc))
-            return rc;
-    }
-    if (!hc_task_ended(x->task))
-        return hc_exchange_suspend(x);
-    return x->task->state == HC_TASK_FAILED ? hc_reply_problem(x, &x->task->problem, NULL)
-                                            : hc_reply_json(x, 200, &nothing);
+    return change_context(x, t, "restart_context", 200);
 }
 
 int hc_e2b_health(struct hc_exchange *x, struct hc_tenant *t)

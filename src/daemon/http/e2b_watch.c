@@ -102,7 +102,7 @@ static bool advance(struct hc_exchange *x, struct watch *w)
     }
     if (hc_mono_ms() - w->since >= HC_E2B_KEEPALIVE_MS)
         hc_e2b_envelope(0, alive, sizeof alive - 1, &w->out);
-    else if (!hc_e2b_waits(x, s))
+    else if (!hc_wait_for_session(x, s))
         hc_exchange_pause(x);
     return w->out.len > w->sent;
 }

@@ -107,7 +107,7 @@ static bool is_ready(struct hc_exchange *x, struct hc_front_session *s, struct h
         return false;
     if (hc_e2b_view_files(v) && !hc_e2b_view_is_being_made(v))
         return true;
-    if (!hc_e2b_waits(x, s))
+    if (!hc_wait_for_session(x, s))
         hc_exchange_pause(x);
     return false;
 }

@@ -17,6 +17,7 @@ hc_handler hc_post_request, hc_interrupt_session;
 hc_handler hc_post_session_input, hc_get_session_file, hc_answer_session_tool;
 hc_handler hc_post_command, hc_list_commands, hc_get_command, hc_delete_command;
 hc_handler hc_get_command_events, hc_post_command_input, hc_post_command_signal;
+hc_handler hc_list_contexts, hc_post_context, hc_change_context;
 hc_handler hc_list_volumes, hc_delete_volume;
 hc_handler hc_post_upload, hc_list_uploads, hc_get_upload, hc_delete_upload, hc_finish_upload, hc_post_part;
 hc_handler hc_list_policies, hc_get_policy, hc_get_card;
@@ -45,6 +46,13 @@ void hc_print_jobs(struct hc_dispatch *d, const struct hc_ledger_filter *which, 
 /* Answer with HTTP status `status`, the session and the result of its last run, or its manifest if it has
  * ended. Returns what the handler has to return, as hc_stream_events and hc_reply_file do. */
 int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, int status);
+
+/* Answer that the tenant has no such session. Send {"NAME": body} to the session's process, which checks it
+ * and reports errors; the body cannot name a file of this host. 0: x->task is the request; else what the
+ * handler has to return. */
+int hc_reply_no_session(struct hc_exchange *x);
+int hc_ask_session(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *json,
+                   size_t len);
 
 /* The form of events that the header Accept asks for: no events; lines of JSON; Server-Sent Events. */
 enum hc_event_form { HC_EVENTS_NOT, HC_EVENTS_LINES, HC_EVENTS_SSE };

@@ -60,7 +60,8 @@ struct hc_exchange {
     char admin[HC_TENANT_NAME];       /* the administrator's name, on routes for them: "root", "uid-1000", a
                                          tenant's name */
     char id[HC_JOB_ID];               /* what stands for {id} in the path; "": none */
-    char command[24];                 /* what stands for {command} in the path; "": none, or too long */
+    char part[HC_JOB_ID];             /* what stands for {command} or {context} in the path; "": none, or too
+                                         long */
     char *rest;                       /* what stands for {rest} in the path; owned; NULL: none */
     bool is_head;                     /* the method is HEAD */
     struct hc_buf body;               /* body of the request, as far as it has come; owned */
@@ -155,6 +156,10 @@ int hc_exchange_suspend(struct hc_exchange *x);
 /* Suspend the exchange until something else wakes x->waiter. */
 void hc_exchange_pause(struct hc_exchange *x);
 
+/* Wait for the request that the session answers, if there is one: the handler is called again. False: there
+ * is none. */
+bool hc_wait_for_session(struct hc_exchange *x, const struct hc_front_session *s);
+
 /* Have a stream of Server-Sent Events send a comment if it has been silent for long. */
 void hc_events_beat(struct hc_exchange *x, int64_t now);
 
@@ -193,6 +198,7 @@ struct hc_route {
     /* These tell the routes of one handler apart. */
     const char *ask;    /* the name of the request in the language of the session's process */
     const char *member; /* the member of the body that is passed on; NULL: the whole body */
+    bool in_context;    /* the body may also name a context, and is passed on as a whole then */
     bool silent;        /* an exchange of this route has no events, only an answer */
     bool undo;          /* the order takes back another order: release a tenant, resume the daemon; the
                            request is about the end of input */

@@ -167,9 +167,10 @@ bool hc_path_fits(const char *pattern, const char *path, struct hc_path_parts *o
         if (p == 4 && strncmp(pattern, "{id}", p) == 0 && n > 0) {
             out->id = path;
             out->id_len = n;
-        } else if (p == 9 && strncmp(pattern, "{command}", p) == 0 && n > 0) {
-            out->command = path;
-            out->command_len = n;
+        } else if (p == 9 && n > 0 &&
+                   (strncmp(pattern, "{command}", p) == 0 || strncmp(pattern, "{context}", p) == 0)) {
+            out->part = path;
+            out->part_len = n;
         } else if (p != n || strncmp(pattern, path, n) != 0) {
             return false;
         }

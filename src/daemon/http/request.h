@@ -41,11 +41,11 @@ bool hc_has_word(const char *list, const char *word);
 enum hc_range { HC_RANGE_ALL, HC_RANGE_PART, HC_RANGE_NONE };
 enum hc_range hc_range_read(const char *header, uint64_t size, uint64_t *first, uint64_t *len);
 
-/* The parts of a path that stand for "{id}", "{command}" and "{rest}" of a pattern; NULL: the pattern does
- * not have it. */
+/* The parts of a path that stand for "{id}", "{command}" or "{context}", and "{rest}" of a pattern; NULL: the
+ * pattern does not have it. */
 struct hc_path_parts {
-    const char *id, *command, *rest; /* the first two are not NUL-terminated; all point into the path */
-    size_t id_len, command_len;      /* bytes of `id`; of `command` */
+    const char *id, *part, *rest; /* the first two are not NUL-terminated; all point into the path */
+    size_t id_len, part_len;      /* bytes of `id`; of `part` */
 };
 
 /* Does the path fit the pattern, piece by piece? "{rest}" stands for all remaining pieces, at least one. */

@@ -28,9 +28,15 @@ static const struct hc_route routes[] = {
     {"POST", "/v1/sessions/{id}/keep", hc_post_request, .kind = HC_ROUTE_BODY, .ask = "keep",
      .member = "branch"},
     {"POST", "/v1/sessions/{id}/checkpoints", hc_post_request, .kind = HC_ROUTE_BODY, .ask = "checkpoint",
-     .member = "name"},
+     .member = "name", .in_context = true},
     {"POST", "/v1/sessions/{id}/rollback", hc_post_request, .kind = HC_ROUTE_BODY, .ask = "rollback",
-     .member = "name"},
+     .member = "name", .in_context = true},
+    {"GET", "/v1/sessions/{id}/contexts", hc_list_contexts, .kind = HC_ROUTE_PLAIN},
+    {"POST", "/v1/sessions/{id}/contexts", hc_post_context, .kind = HC_ROUTE_BODY},
+    {"DELETE", "/v1/sessions/{id}/contexts/{context}", hc_change_context, .kind = HC_ROUTE_PLAIN,
+     .ask = "end_context"},
+    {"POST", "/v1/sessions/{id}/contexts/{context}/restart", hc_change_context, .kind = HC_ROUTE_PLAIN,
+     .ask = "restart_context"},
     {"POST", "/v1/sessions/{id}/workdir/write", hc_post_request, .kind = HC_ROUTE_BODY, .ask = "write_file",
      .silent = true},
     {"POST", "/v1/sessions/{id}/workdir/read", hc_post_request, .kind = HC_ROUTE_BODY, .ask = "read_file",
@@ -94,8 +100,8 @@ static int take_names(struct hc_exchange *x, const struct hc_path_parts *parts)
         memcpy(x->id, parts->id, parts->id_len);
     if (parts->id && !hc_is_id(x->id, sizeof x->id - 1))
         x->id[0] = '\0'; /* no job has so long an id */
-    if (parts->command && parts->command_len < sizeof x->command)
-        memcpy(x->command, parts->command, parts->command_len);
+    if (parts->part && parts->part_len < sizeof x->part)
+        memcpy(x->part, parts->part, parts->part_len);
     if (parts->rest && !(x->rest = strdup(parts->rest)))
         return -1;
     return 0;

@@ -2,6 +2,7 @@
 #include "daemon/http/handlers.h"
 
 #include "daemon/http/request.h"
+#include "daemon/sessions/contexts.h"
 #include "job/job.h"
 
 #include <microhttpd.h>
@@ -35,7 +36,7 @@ int hc_reply_session(struct hc_exchange *x, const struct hc_front_session *s, in
     return fits ? hc_reply_json(x, status, &out) : hc_reply_problem(x, &why, NULL);
 }
 
-static int no_such_session(struct hc_exchange *x)
+int hc_reply_no_session(struct hc_exchange *x)
 {
     return hc_reply_fail(x, HC_PROBLEM_NOT_FOUND,
                          "there is no such session: sessions end with the daemon, and what is left of one "
@@ -89,7 +90,7 @@ int hc_list_sessions(struct hc_exchange *x, struct hc_tenant *t)
 int hc_get_session(struct hc_exchange *x, struct hc_tenant *t)
 {
     const struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
-    return s ? hc_reply_session(x, s, 200) : no_such_session(x);
+    return s ? hc_reply_session(x, s, 200) : hc_reply_no_session(x);
 }
 
 /* Ends a session. One that has ended is removed with its results, as a job is. */
@@ -100,7 +101,7 @@ int hc_delete_session(struct hc_exchange *x, struct hc_tenant *t)
         return reply_task(x, 200);
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
     if (!s)
-        return no_such_session(x);
+        return hc_reply_no_session(x);
     if (s->state != HC_FRONT_SESSION_ENDED) {
         x->task = hc_front_session_end(s);
         return x->task ? reply_task(x, 200) : MHD_NO;
@@ -118,16 +119,27 @@ static bool wants_events(const struct hc_exchange *x)
     return !x->route->silent && hc_wanted_events(x) != HC_EVENTS_NOT;
 }
 
-/* Sends {"NAME": body} to the session's process, which checks it and reports errors; the body cannot name a
- * file of this host. */
-static int ask_session(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *json,
-                       size_t len)
+bool hc_wait_for_session(struct hc_exchange *x, const struct hc_front_session *s)
+{
+    hc_task_unwait(&x->waiter);
+    hc_task_unref(x->ahead);
+    x->ahead = NULL;
+    if (!s->task)
+        return false;
+    x->ahead = s->task;
+    hc_task_ref(x->ahead);
+    hc_task_wait(x->ahead, &x->waiter);
+    hc_exchange_pause(x);
+    return true;
+}
+
+int hc_ask_session(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *json, size_t len)
 {
     hc_autobuf line = {0};
     struct hc_problem why;
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
     if (!s)
-        return no_such_session(x);
+        return hc_reply_no_session(x);
     (void)hc_buf_fmt(&line, "{\"%s\": ", name);
     hc_json_one_line(&line, json, len);
     (void)hc_buf_str(&line, "}");
@@ -137,17 +149,31 @@ static int ask_session(struct hc_exchange *x, struct hc_tenant *t, const char *n
     return x->task ? 0 : hc_reply_problem(x, &why, NULL);
 }
 
+/* Notes in which context the session's run happens, if the exchange has begun one: the first one of several
+ * runs says so for all. */
+static void note_context(const struct hc_exchange *x, const struct hc_tenant *t, const cJSON *body)
+{
+    struct hc_front_session *s = x->task ? hc_front_session_find(x->http->sessions, t, x->id) : NULL;
+    const cJSON *runs = hc_json_member(body, "runs");
+    if (s && (strcmp(x->route->ask, "run") == 0 || strcmp(x->route->ask, "branch") == 0))
+        hc_front_context_runs(s, hc_json_text(cJSON_IsArray(runs) ? runs->child : body, "context"));
+}
+
 /* Sends the body, or one member of it, to the session's process. */
-static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name, const char *member)
+static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name)
 {
     struct hc_json j;
     struct hc_error err;
+    const char *member = x->route->member;
     size_t len = 0;
     if (hc_json_parse(&j, "request", x->body.data ? x->body.data : "", x->body.len, &err) < 0)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    if (x->route->in_context && hc_json_member(j.root, "context"))
+        member = NULL;
     const char *source = hc_request_member(&j, member, &len, &err);
-    int rc =
-        source ? ask_session(x, t, name, source, len) : hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    int rc = source ? hc_ask_session(x, t, name, source, len)
+                    : hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
+    note_context(x, t, j.root);
     hc_json_finish(&j);
     return rc;
 }
@@ -155,7 +181,7 @@ static int ask_body(struct hc_exchange *x, struct hc_tenant *t, const char *name
 int hc_post_request(struct hc_exchange *x, struct hc_tenant *t)
 {
     if (!x->task) {
-        int rc = ask_body(x, t, x->route->ask, x->route->member);
+        int rc = ask_body(x, t, x->route->ask);
         if (!x->task)
             return rc;
     }
@@ -166,7 +192,7 @@ int hc_interrupt_session(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
     if (!s)
-        return no_such_session(x);
+        return hc_reply_no_session(x);
     if (s->state == HC_FRONT_SESSION_ENDED)
         return hc_reply_problem(x, &s->problem, NULL);
     hc_front_session_interrupt(s);
@@ -183,7 +209,7 @@ int hc_post_session_input(struct hc_exchange *x, struct hc_tenant *t)
     hc_autobuf line = {0};
     size_t len = 0;
     if (!s)
-        return no_such_session(x);
+        return hc_reply_no_session(x);
     if (hc_json_parse(&j, "request", x->body.data ? x->body.data : "", x->body.len, &err) < 0)
         return hc_reply_fail(x, HC_PROBLEM_REQUEST, "%s", err.text);
     const char *source = hc_request_member(&j, "input", &len, &err);
@@ -206,7 +232,7 @@ int hc_post_session_input(struct hc_exchange *x, struct hc_tenant *t)
 
 int hc_get_session_file(struct hc_exchange *x, struct hc_tenant *t)
 {
-    return hc_front_session_find(x->http->sessions, t, x->id) ? hc_reply_file(x) : no_such_session(x);
+    return hc_front_session_find(x->http->sessions, t, x->id) ? hc_reply_file(x) : hc_reply_no_session(x);
 }
 
 /* Answer a tool call of `link` with the exchange's body. */
@@ -232,7 +258,7 @@ static int answer_tool(struct hc_exchange *x, struct hc_tool_link *link)
 int hc_answer_session_tool(struct hc_exchange *x, struct hc_tenant *t)
 {
     struct hc_front_session *s = hc_front_session_find(x->http->sessions, t, x->id);
-    return s ? answer_tool(x, &s->tools) : no_such_session(x);
+    return s ? answer_tool(x, &s->tools) : hc_reply_no_session(x);
 }
 
 int hc_answer_job_tool(struct hc_exchange *x, struct hc_tenant *t)

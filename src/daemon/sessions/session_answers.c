@@ -1,5 +1,6 @@
 /* Handling the messages of a session's process, line by line. */
 #include "daemon/sessions/commands.h"
+#include "daemon/sessions/contexts.h"
 #include "daemon/sessions/session_parts.h"
 
 #include "base/clock.h"
@@ -69,6 +70,7 @@ static void take_ready(struct hc_front_session *s)
 {
     hc_autobuf out = {0};
     s->state = HC_FRONT_SESSION_IDLE;
+    hc_front_contexts_begin(s);
     (void)snprintf(s->after, sizeof s->after, "that of the start");
     hc_front_session_print(s, NULL, &out);
     hc_front_session_answer(s, out.data ? out.data : "", out.len, NULL);
@@ -110,6 +112,7 @@ static void take_result(struct hc_front_session *s, const cJSON *json, const cha
 static void take_done(struct hc_front_session *s, const cJSON *json, const char *line, size_t len)
 {
     (void)snprintf(s->after, sizeof s->after, "%s", hc_json_text(json, "state"));
+    hc_front_contexts_take(s, json);
     if (strcmp(hc_json_text(json, "request"), "stream") == 0)
         return; /* the front itself sent this request; no client waits for its answer */
     if (strcmp(hc_json_text(json, "request"), "branch") != 0) {
@@ -135,7 +138,9 @@ static void take_error(struct hc_front_session *s, const cJSON *json, const char
         return;
     }
     const char *sys = hc_json_text(json, "errno");
-    hc_problem_set(&problem, HC_PROBLEM_SPEC, "%s", hc_json_text(json, "message"));
+    const bool no_context = strcmp(hc_json_text(json, "missing"), "context") == 0;
+    hc_problem_set(&problem, no_context ? HC_PROBLEM_NOT_FOUND : HC_PROBLEM_SPEC, "%s",
+                   hc_json_text(json, "message"));
     problem.sys = strcmp(sys, "ENOENT") == 0 ? ENOENT : strcmp(sys, "EEXIST") == 0 ? EEXIST : 0;
     hc_front_session_answer(s, NULL, 0, &problem);
 }

@@ -543,6 +543,7 @@ struct hc_task *hc_front_session_ask(struct hc_front_session *s, const char *nam
         return NULL;
     }
     s->state = HC_FRONT_SESSION_BUSY;
+    s->run_context[0] = '\0';
     s->changes +=
         strcmp(name, "list_files") != 0 && strcmp(name, "stat_file") != 0 && strcmp(name, "read_file") != 0;
     s->used = hc_wall_ms();

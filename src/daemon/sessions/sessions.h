@@ -54,24 +54,23 @@ struct hc_front_session {
     struct hc_buf list;                /* the results of branches so far, separated by commas; owned */
     int64_t memory;                    /* bytes that its cell may use; counted in tenant->running_memory */
     int64_t created, used, finished;   /* start, last request, end (ms since 1970); 0: not yet */
-    int64_t metered;         /* time up to which the tenant was charged for memory (CLOCK_MONOTONIC, ms) */
-    int64_t runs, branches;  /* number of runs so far; number of open branches */
-    int64_t cpu_us, kib_s;   /* what its runs have used so far, as in struct hc_usage */
-    int64_t memory_peak;     /* largest peak of memory of its runs, in bytes */
-    int64_t changes;         /* requests and ends of commands so far that may have changed its files */
-    int64_t life_ends;       /* time at which its process ends it (ms since 1970) */
-    int64_t expires;         /* time at which the front ends it, before that; 0: it does not */
-    bool paused;             /* its client has paused it: it takes no requests */
-    cJSON *contexts;         /* IDs of E2B's further contexts, a list; owned; NULL: there never were any */
-    int64_t context_numbers; /* number of such contexts so far, which names them */
-    char run_context[40];    /* ID of the context of the last run, as E2B names it */
-    char *labels;            /* labels of its request, JSON; owned; NULL: none */
-    char after[64];          /* which run left the session's state, as manifests say it: "that of run 3" */
-    char *last;              /* the last result, as JSON; after the end the manifest; owned; NULL: none */
-    size_t last_len;         /* bytes of `last` */
-    char *manifest;       /* the manifest of the whole session, which its process sends at its end; owned */
-    char reason[16];      /* why the session has ended, one word */
-    const char *ended_by; /* what told it to end: "tenant", "administrator", "daemon"; NULL: nothing did */
+    int64_t metered;        /* time up to which the tenant was charged for memory (CLOCK_MONOTONIC, ms) */
+    int64_t runs, branches; /* number of runs so far; number of open branches */
+    int64_t cpu_us, kib_s;  /* what its runs have used so far, as in struct hc_usage */
+    int64_t memory_peak;    /* largest peak of memory of its runs, in bytes */
+    int64_t changes;        /* requests and ends of commands so far that may have changed its files */
+    int64_t life_ends;      /* time at which its process ends it (ms since 1970) */
+    int64_t expires;        /* time at which the front ends it, before that; 0: it does not */
+    bool paused;            /* its client has paused it: it takes no requests */
+    cJSON *contexts;        /* its contexts, the first of the session first (contexts.h); owned */
+    char run_context[72];   /* context of the request that is being answered; "": it is no run */
+    char *labels;           /* labels of its request, JSON; owned; NULL: none */
+    char after[64];         /* which run left the session's state, as manifests say it: "that of run 3" */
+    char *last;             /* the last result, as JSON; after the end the manifest; owned; NULL: none */
+    size_t last_len;        /* bytes of `last` */
+    char *manifest;         /* the manifest of the whole session, which its process sends at its end; owned */
+    char reason[16];        /* why the session has ended, one word */
+    const char *ended_by;   /* what told it to end: "tenant", "administrator", "daemon"; NULL: nothing did */
     char policy[HC_TENANT_NAME];          /* name of the policy that its request named */
     char manifest_reason[HC_TASK_REASON]; /* reason of the manifest, or given with the order to end; "": none
                                            */

@@ -10,6 +10,7 @@ Python package. Drop-in replacements of older executors are in hotcell.adapters.
 
 from .admin import Admin, AsyncAdmin
 from .commands import AsyncCommand, Command
+from .contexts import AsyncContext, Context
 from .daemon import AsyncDaemon, AsyncJob, Daemon, Job
 from .daemon_commands import AsyncDaemonCommand, DaemonCommand
 from .daemon_sessions import AsyncDaemonSession, DaemonSession
@@ -26,8 +27,8 @@ from .tools import Tool
 __version__ = "0.1.0"
 
 __all__ = [
-    "Admin", "AsyncAdmin", "AsyncCommand", "AsyncDaemon", "AsyncDaemonCommand", "AsyncDaemonSession", "AsyncJob",
-    "AsyncSession", "AsyncSessionFiles", "AuthProblem", "Check", "Command", "CommandError", "Daemon", "DaemonCommand",
+    "Admin", "AsyncAdmin", "AsyncCommand", "AsyncContext", "AsyncDaemon", "AsyncDaemonCommand", "AsyncDaemonSession", "AsyncJob",
+    "AsyncSession", "AsyncSessionFiles", "AuthProblem", "Check", "Command", "CommandError", "Context", "Daemon", "DaemonCommand",
     "DaemonLost", "DaemonSession", "DaemonUnavailable", "Denial", "Error", "Figure", "File", "Finding", "HotcellError",
     "InputError", "InputProblem", "Job", "JobError", "LaunchFailed", "LaunchProblem", "NeedsSession", "NotFound",
     "NotInstalled", "PolicyError", "PolicyProblem", "Problem", "QuotaProblem", "Rejection", "Repr", "Result", "Returned", "Run",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Coroutine, Dict, Generator, List, Mapping, Optional, Sequence, Union
 
+from .contexts import AsyncContext, Context, context_spec, in_context
 from .daemon import Listener, answer_flow, checked, file_flow, files_flow, json_flow, named_id, post_at_once, quoted, told
 from .commands import command_spec
 from .daemon_commands import AsyncDaemonCommand, DaemonCommand
@@ -57,6 +58,11 @@ class _SessionFlows:
         self.output_dir = (self._temporary.path / "output") if self._temporary is not None else Path(output_dir or ".").absolute()
         self._place, self._tools, self._turn = place, tools, Turn()
         self._path = f"/v1/sessions/{self.id}"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session is known to have ended."""
+        return self.manifest is not None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}{'' if self.manifest is None else ': ended'}>"
@@ -158,6 +164,26 @@ class _SessionFlows:
             results.append((yield from self._take(each)))
         return results
 
+    def _new_context(self, spec: Dict[str, Any]) -> Flow:
+        return (yield from self._post("contexts", spec))
+
+    def _contexts(self) -> Flow:
+        try:
+            return (yield from json_flow(self._place, "GET", f"{self._path}/contexts"))["contexts"]
+        except NotFound as error:
+            raise (yield from self._over(error)) from error
+
+    def _restart(self, name: str) -> Flow:
+        return self._post(f"contexts/{quoted(name, 'context')}/restart")
+
+    def _end(self, name: str) -> Flow:
+        try:
+            yield from json_flow(self._place, "DELETE", f"{self._path}/contexts/{quoted(name, 'context')}")
+        except NotFound as error:
+            raise (yield from self._over(error)) from error
+        except PolicyProblem as error:
+            raise _refused(error) from error
+
     def _files(self, steps: Steps) -> Flow:
         with contextlib.closing(steps):
             request, result = advance(steps, None)
@@ -202,7 +228,7 @@ class DaemonSession(_SessionFlows):
 
     def run(self, code: Code, *, on_event: Optional[Listener] = None, check: bool = False, **spec: Any) -> Run:
         """Run `code` in the state that earlier runs left. `spec`: inputs, vars, input, args, env, returns, limits,
-        timeout, persist_code, on_input.
+        timeout, persist_code, on_input, context.
 
         If an exception such as KeyboardInterrupt, or one of `on_event`, ends the wait, the run is interrupted and its end awaited; if a second one
         ends that wait too, the run goes on, and the next run is refused until it has ended.
@@ -224,13 +250,27 @@ class DaemonSession(_SessionFlows):
         """Raise KeyboardInterrupt in the running program; without one nothing happens."""
         result_of(self._post("interrupt"))
 
-    def checkpoint(self, name: str) -> None:
-        """Save the present state under a name."""
-        self._wait(self._post("checkpoints", {"name": name}))
+    def checkpoint(self, name: str, context: Optional[str] = None) -> None:
+        """Save the present state of a context, None: the first, under a name. NotFound: there is no such context."""
+        self._wait(self._post("checkpoints", in_context(name, context)))
 
-    def rollback(self, name: str) -> None:
-        """Go back to the state of a checkpoint, which is kept."""
-        self._wait(self._post("rollback", {"name": name}))
+    def rollback(self, name: str, context: Optional[str] = None) -> None:
+        """Bring a context, None: the first, back to the state of a checkpoint, which is kept."""
+        self._wait(self._post("rollback", in_context(name, context)))
+
+    def context(self, name: Optional[str] = None, *, checkpoint: Optional[str] = None, workdir: Optional["PathLike"] = None) -> Context:
+        """As Session.context."""
+        return Context(self, self._wait(self._new_context(context_spec(name, checkpoint, workdir))))
+
+    def contexts(self) -> List[Context]:
+        """As Session.contexts. It does not wait for a run."""
+        return [Context(self, one) for one in result_of(self._contexts())]
+
+    def _restart_context(self, name: str) -> None:
+        self._wait(self._restart(name))
+
+    def _end_context(self, name: str) -> None:
+        self._wait(self._end(name))
 
     def branch(self, codes: Sequence[Program]) -> List[Run]:
         """Run several programs (or dicts of arguments of run), each from the present state. Afterwards keep() has to choose
@@ -301,13 +341,27 @@ class AsyncDaemonSession(_SessionFlows):
         """As DaemonSession.interrupt."""
         await aresult_of(self._post("interrupt"))
 
-    async def checkpoint(self, name: str) -> None:
+    async def checkpoint(self, name: str, context: Optional[str] = None) -> None:
         """As DaemonSession.checkpoint."""
-        await self._wait(self._post("checkpoints", {"name": name}))
+        await self._wait(self._post("checkpoints", in_context(name, context)))
 
-    async def rollback(self, name: str) -> None:
+    async def rollback(self, name: str, context: Optional[str] = None) -> None:
         """As DaemonSession.rollback."""
-        await self._wait(self._post("rollback", {"name": name}))
+        await self._wait(self._post("rollback", in_context(name, context)))
+
+    async def context(self, name: Optional[str] = None, *, checkpoint: Optional[str] = None, workdir: Optional["PathLike"] = None) -> AsyncContext:
+        """As DaemonSession.context."""
+        return AsyncContext(self, await self._wait(self._new_context(context_spec(name, checkpoint, workdir))))
+
+    async def contexts(self) -> List[AsyncContext]:
+        """As DaemonSession.contexts."""
+        return [AsyncContext(self, one) for one in await aresult_of(self._contexts())]
+
+    async def _restart_context(self, name: str) -> None:
+        await self._wait(self._restart(name))
+
+    async def _end_context(self, name: str) -> None:
+        await self._wait(self._end(name))
 
     async def branch(self, codes: Sequence[Program]) -> List[Run]:
         """As DaemonSession.branch."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Iterator
 
 from . import place
 from .commands import AsyncCommand, Command, command_spec
+from .contexts import AsyncContext, Context, context_spec, in_context
 from .daemon import checked
 from .errors import HotcellError, InputError, LaunchFailed, NotInstalled, UsageError, named, unexpected, without_place
 from .jobs import Amount, Policy, failure, policy_argument
@@ -41,11 +42,12 @@ MAX_REQUEST = 64 << 20  # bytes of a request, as for a daemon; the command would
 @dataclass(frozen=True)
 class Run(Result):
     """The result of one run. `run` is its number; `state` says which state the next run finds: "kept", or "rolled back to
-    run 3" and the like; `branch` is the number of its branch, or None."""
+    run 3" and the like; `branch` is the number of its branch, or None; `context` is the context that it was in."""
 
     run: int = 0
     state: str = ""
     branch: Optional[int] = None
+    context: str = "main"
 
     @property
     def kept(self) -> bool:
@@ -62,7 +64,8 @@ def run_of(answer: Mapping[str, Any], output_dir: Path, temporary: Optional[Temp
     own = Temporary(temporary) if temporary is not None and (plain.figures or plain.files) else None
     if own is not None:
         members.update({name: tuple(_copied(file, own.path) for file in members[name]) for name in ("figures", "files")})
-    run: Run = hold(Run(**members, run=answer["run"], state=answer["state"], branch=answer.get("branch")), own)
+    run: Run = hold(Run(**members, run=answer["run"], state=answer["state"], branch=answer.get("branch"),
+                         context=plain.manifest.get("context", "main")), own)
     return run
 
 
@@ -207,10 +210,11 @@ class Session:
             persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
             args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None,
             workdir: Optional[PathLike] = None, check: bool = False, on_event: Optional[Listener] = None,
-            on_input: Optional[Answerer] = None, **other: Any) -> Run:
+            on_input: Optional[Answerer] = None, context: Optional[str] = None, **other: Any) -> Run:
         """Run `code` in the state that earlier runs left. Parameters as of hotcell.run, without those that are given to the
         session as a whole, such as `tools`, `policy`, `memory` and `dirs`: TypeError. `limits` of time and output only; the variables
-        of `env` are there for this run only; `workdir` is the directory of the cell that a command begins in. `on_input` is called with the
+        of `env` are there for this run only; `workdir` is the directory of the cell that a command begins in; `context` is the name of the
+        context that it runs in, the first for None. `on_input` is called with the
         prompt each time that the program calls input(), and returns the line, or None for the end of input; without it input() reads `input`. The
         time until it returns counts as the run's.
 
@@ -224,7 +228,7 @@ class Session:
         check_listener(on_event)
         check_listener(on_input, "on_input")
         placed: Large = {}
-        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, workdir, placed, **other)
+        spec = run_spec(code, vars, returns, limits, timeout, persist_code, inputs, input, args, env, workdir, placed, context, **other)
         if on_input is not None:
             spec["interactive"] = True
         with self._turn.taken():
@@ -325,14 +329,32 @@ class Session:
         """Raise KeyboardInterrupt in the running program; without one nothing happens."""
         self._ask({"interrupt": True})
 
-    def checkpoint(self, name: str) -> None:
-        """Save the present state under a name, replacing an earlier checkpoint of that name. InputError: the name is not
-        valid, or there are too many checkpoints."""
-        self._request({"checkpoint": name})
+    def checkpoint(self, name: str, context: Optional[str] = None) -> None:
+        """Save the present state of a context, None: the first, under a name, replacing an earlier checkpoint of that name. InputError: the
+        name is not valid, there are too many checkpoints, or there is no such context."""
+        self._request({"checkpoint": in_context(name, context)})
 
-    def rollback(self, name: str) -> None:
-        """Go back to the state of a checkpoint, which is kept. InputError: there is no checkpoint of this name."""
-        self._request({"rollback": name})
+    def rollback(self, name: str, context: Optional[str] = None) -> None:
+        """Bring a context, None: the first, back to the state of a checkpoint, which is kept. InputError: there is no checkpoint of this
+        name, or no such context."""
+        self._request({"rollback": in_context(name, context)})
+
+    def context(self, name: Optional[str] = None, *, checkpoint: Optional[str] = None, workdir: Optional[PathLike] = None) -> Context:
+        """Begin a context: one more interpreter in the session's cell, see Context. `name`: None: the session names it; `checkpoint`: the
+        checkpoint that it is a copy of, None: the interpreter as it was before the first run; `workdir`: the directory of the cell that it
+        begins in. InputError: there are eight already, one has this name, or there is no room for its process."""
+        answer = self._request({"new_context": context_spec(name, checkpoint, workdir)})
+        return next(Context(self, one) for one in answer["contexts"] if one["name"] == answer["context"])
+
+    def contexts(self) -> List[Context]:
+        """The contexts, the first of which, "main", the session began with."""
+        return [Context(self, one) for one in self._request({"contexts": True})["contexts"]]
+
+    def _restart_context(self, name: str) -> None:
+        self._request({"restart_context": name})
+
+    def _end_context(self, name: str) -> None:
+        self._request({"end_context": name})
 
     def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
         """Run several programs (or dicts of arguments of run), each from the present state. Afterwards keep() has to choose
@@ -641,13 +663,29 @@ class AsyncSession:
         """As Session.interrupt."""
         await aside(lambda _: self._begun.interrupt(), None, lambda _: None)
 
-    async def checkpoint(self, name: str) -> None:
+    async def checkpoint(self, name: str, context: Optional[str] = None) -> None:
         """As Session.checkpoint."""
-        await self._wait(lambda _: self._begun.checkpoint(name))
+        await self._wait(lambda _: self._begun.checkpoint(name, context))
 
-    async def rollback(self, name: str) -> None:
+    async def rollback(self, name: str, context: Optional[str] = None) -> None:
         """As Session.rollback."""
-        await self._wait(lambda _: self._begun.rollback(name))
+        await self._wait(lambda _: self._begun.rollback(name, context))
+
+    async def context(self, name: Optional[str] = None, *, checkpoint: Optional[str] = None, workdir: Optional[PathLike] = None) -> AsyncContext:
+        """As Session.context."""
+        made: Context = await self._wait(lambda _: self._begun.context(name, checkpoint=checkpoint, workdir=workdir))
+        return AsyncContext(self, {"name": made.name, "workdir": made.workdir})
+
+    async def contexts(self) -> List[AsyncContext]:
+        """As Session.contexts."""
+        listed: List[Context] = await self._wait(lambda _: self._begun.contexts())
+        return [AsyncContext(self, {"name": one.name, "workdir": one.workdir}) for one in listed]
+
+    async def _restart_context(self, name: str) -> None:
+        await self._wait(lambda _: self._begun._restart_context(name))
+
+    async def _end_context(self, name: str) -> None:
+        await self._wait(lambda _: self._begun._end_context(name))
 
     async def branch(self, codes: Sequence[Union[str, Mapping[str, Any]]]) -> List[Run]:
         """As Session.branch."""
@@ -688,7 +726,8 @@ class AsyncSession:
         await self.close()
 
 
-RUN_ARGUMENTS = ("code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "workdir", "on_event", "on_input", "check")
+RUN_ARGUMENTS = ("code", "vars", "returns", "limits", "timeout", "persist_code", "inputs", "input", "args", "env", "workdir", "on_event", "on_input", "check",
+                 "context")
 # Arguments of hotcell.run that are given to a session.
 WITH_SESSION = ("policy", "tree", "memory", "seed", "guard", "tenant", "job_id", "labels", "sign", "tools", "output_dir", "binary", "dirs")
 
@@ -702,7 +741,7 @@ def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Opti
              limits: Optional[Mapping[str, Amount]] = None, timeout: Optional[Amount] = None,
              persist_code: bool = False, inputs: Optional[Mapping[str, Any]] = None, input: Union[None, str, bytes] = None,
              args: Optional[Sequence[str]] = None, env: Optional[Mapping[str, str]] = None, workdir: Optional[PathLike] = None,
-             placed: Optional[Large] = None, **other: Any) -> Dict[str, Any]:
+             placed: Optional[Large] = None, context: Optional[str] = None, **other: Any) -> Dict[str, Any]:
     """The request for a run, see hotcell-session(1). `placed` gets content that has to be put into the session's working directory
     before, by its path there. InputError for inputs that are not valid, TypeError for an argument that
     a run does not take."""
@@ -713,7 +752,9 @@ def run_spec(code: Code, vars: Optional[Mapping[str, Any]] = None, returns: Opti
             "persist_code": persist_code, "inputs": contents(files) if placed is None else contents_of_run(files, placed),
             "args": list_of(args, "args"), "env": mapping_of(env, "env"),
             "workdir": None if workdir is None else path_of(workdir, "workdir")}
-    given = {} if input is None else {"stdin": stdin_of(input)}
+    given: Dict[str, Any] = {} if input is None else {"stdin": stdin_of(input)}
+    if context is not None:
+        given["context"] = context
     return {**program_of(code), **given, **{name: value for name, value in rest.items() if value}}
 
 

@@ -578,6 +578,71 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/contexts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        /** the contexts of a session, also while a run goes on */
+        get: operations["listContexts"];
+        put?: never;
+        /** begin a context: one more interpreter in the session's cell, with names of its own and the same files */
+        post: operations["postContext"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/contexts/{context}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of the session */
+                context: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** end a context; a run that goes on in it is interrupted first */
+        delete: operations["deleteContext"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/contexts/{context}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of the session */
+                context: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** begin a context anew, without the names of its runs; a run that goes on in it is interrupted first */
+        post: operations["restartContext"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/commands": {
         parameters: {
             query?: never;
@@ -1111,6 +1176,8 @@ export interface components {
             /** @constant */
             version: 1;
             job_id: components["schemas"]["Manifest"]["$defs"]["id"];
+            /** @description Of a session's run: the context that it was in */
+            context?: components["schemas"]["Manifest"]["$defs"]["id"];
             tenant: components["schemas"]["Manifest"]["$defs"]["id"] | null;
             labels: {
                 [key: string]: string;
@@ -1261,6 +1328,8 @@ export interface components {
             runs?: {
                 run: number;
                 job_id: string;
+                /** @description The context that it was in */
+                context: string;
                 /** @description SHA-256 of the program */
                 code: string;
                 status: string;
@@ -1939,6 +2008,8 @@ export interface components {
             env?: components["schemas"]["Env"];
             /** @description the client answers input(), see the event input_request; not with stdin */
             interactive?: boolean;
+            /** @description the context that it runs in; by default the one that the session began with, main */
+            context?: components["schemas"]["JobId"];
             workdir?: string;
             persist_code?: boolean;
             return?: string[];
@@ -1952,6 +2023,8 @@ export interface components {
         };
         NameRequest: {
             name: components["schemas"]["JobId"];
+            /** @description the context that it is about; by default the one that the session began with, main */
+            context?: components["schemas"]["JobId"];
         };
         Result: {
             /** @constant */
@@ -2172,6 +2245,22 @@ export interface components {
             mime: string;
             bytes: number;
             sha256?: string;
+        };
+        Context: {
+            name: components["schemas"]["JobId"];
+            /** @description the directory of the cell that it began in */
+            workdir: string;
+        };
+        Contexts: {
+            contexts: components["schemas"]["Context"][];
+        };
+        NewContext: {
+            /** @description by default the session names it */
+            name?: components["schemas"]["JobId"];
+            /** @description the checkpoint that it is a copy of; by default the interpreter as it was before the first run */
+            from?: components["schemas"]["JobId"];
+            /** @description the directory of the cell that it begins in; by default that of the session */
+            workdir?: string;
         };
         CommandId: string;
         StartCommand: {
@@ -5736,6 +5825,375 @@ export interface operations {
             };
             /** @description not JSON */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    listContexts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description the contexts, the one that the session began with first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contexts"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or context, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its contexts with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    postContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewContext"];
+            };
+        };
+        responses: {
+            /** @description the context waits for its first run */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Context"];
+                };
+            };
+            /** @description not well-formed: the detail has line and column */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or context, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session does something else at the moment */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its contexts with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description larger than bodies may be */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description well-formed, and nothing that this session can do as it is */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    deleteContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of the session */
+                context: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description it has ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or context, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session does something else at the moment */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its contexts with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description well-formed, and nothing that this session can do as it is */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many connections of this tenant */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadTooLarge"];
+        };
+    };
+    restartContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of a session of the caller's tenant */
+                id: components["schemas"]["JobId"];
+                /** @description of the session */
+                context: components["schemas"]["JobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description it waits for its first run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Context"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description no valid token, where a token is needed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no tenant is configured for this user */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description there is no such session or context, or it is another tenant's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session does something else at the moment */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description the session has ended, and its contexts with it; or it ended before this was answered */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["NoBody"];
+            /** @description well-formed, and nothing that this session can do as it is */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -11,6 +11,6 @@ export { JobEvents, type EventsOptions, type JobEvent, type SessionEvent } from 
 export type { Content, Input, Inputs, JobOptions, Program, RunOptions, SessionOptions } from "./inputs.js";
 export { Job, type JobInfo, type WaitOptions } from "./job.js";
 export { Figure, File, JobError, Repr, Result, type GuestError, type Stream } from "./results.js";
-export { Run, Session, SessionFiles, Sessions, type SessionFile, type SessionInfo, type SessionRunOptions } from "./session.js";
+export { Context, Run, Session, SessionFiles, Sessions, type SessionFile, type SessionInfo, type SessionRunOptions } from "./session.js";
 export type { Tool, ToolCall, Tools } from "./tools.js";
 export { Frame, PythonValue, Series } from "./values.js";

@@ -70,6 +70,8 @@ export interface SessionOptions extends CellOptions {
 
 export interface RunOptions extends ProgramOptions {
     limits?: Schemas["RunLimits"];
+    /** The name of the context that it runs in; by default the session's first. */
+    context?: string;
 }
 
 /** A program: Python as text, or a command as a list of its arguments. */
@@ -77,12 +79,12 @@ export type Program = string | readonly string[];
 
 /** The members of a request that `options` say, with inputs left out. UsageError for an option that there is not. */
 export function specOf(program: Program | undefined, options: JobOptions & RunOptions): Record<string, unknown> {
-    const { inputs: _, input, persistCode, returns, timeout, memory, limits, volumes, tools, vars, args, env, policy, tree, labels, seed, ...others } = options;
+    const { inputs: _, input, persistCode, returns, timeout, memory, limits, volumes, tools, vars, args, env, policy, tree, labels, seed, context, ...others } = options;
     for (const name of Object.keys(others)) {
         throw new UsageError(`there is no option ${JSON.stringify(name)}`);
     }
     const all = {
-        ...programOf(program), vars, args, env, policy, tree, labels, seed, persist_code: persistCode || undefined,
+        ...programOf(program), vars, args, env, policy, tree, labels, seed, context, persist_code: persistCode || undefined,
         limits: orNothing({ ...limits, ...(timeout === undefined ? {} : { timeout }), ...(memory === undefined ? {} : { memory }) }),
         return: returns?.map((name) => (name.includes("=") ? name : `${name}=exact`)),
         volumes: volumes && Object.entries(volumes).map(([name, place]) => ({ name, place })),

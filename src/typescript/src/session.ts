@@ -35,12 +35,14 @@ export interface SessionRunOptions extends RunOptions {
 export class Run extends Result {
     constructor(place: Place, route: string, answer: Schemas["Result"], toolErrors: readonly unknown[]) {
         super(place, route, answer.manifest, toolErrors);
-        [this.run, this.state, this.branch] = [answer.run, answer.state, answer.branch];
+        [this.run, this.state, this.branch, this.context] = [answer.run, answer.state, answer.branch, answer.manifest.context ?? "main"];
     }
 
     readonly run: number;
     readonly state: string;
     readonly branch: number | undefined;
+    /** The context that it was in. */
+    readonly context: string;
 }
 
 /** A session of the tenant's. There is one run at a time: further calls of this object wait for their turn. */
@@ -80,14 +82,34 @@ export class Session {
         await this.post("interrupt", undefined, options.signal);
     }
 
-    /** Save the present state under a name. */
-    async checkpoint(name: string, options: Signalled = {}): Promise<void> {
-        await this.turn(options.signal, () => this.post("checkpoints", { name }, options.signal));
+    /** Save the present state of a context under a name. */
+    async checkpoint(name: string, options: Signalled & { context?: string } = {}): Promise<void> {
+        await this.turn(options.signal, () => this.post("checkpoints", inContext(name, options), options.signal));
     }
 
-    /** Go back to the state of a checkpoint, which is kept. */
-    async rollback(name: string, options: Signalled = {}): Promise<void> {
-        await this.turn(options.signal, () => this.post("rollback", { name }, options.signal));
+    /** Bring a context back to the state of a checkpoint, which is kept. */
+    async rollback(name: string, options: Signalled & { context?: string } = {}): Promise<void> {
+        await this.turn(options.signal, () => this.post("rollback", inContext(name, options), options.signal));
+    }
+
+    /**
+     * Begin a context: one more interpreter in the session's cell, with names of its own and the same files. It is a copy of a
+     * checkpoint, or of the interpreter as it was before the first run.
+     */
+    async context(options: Signalled & { name?: string; checkpoint?: string; workdir?: string } = {}): Promise<Context> {
+        const { name, checkpoint: from, workdir, signal } = options;
+        const body = Object.fromEntries(Object.entries({ name, from, workdir }).filter(([, value]) => value !== undefined));
+        return this.contextOf((await this.turn(signal, () => this.post("contexts", body, signal))) as Schemas["Context"]);
+    }
+
+    /** The contexts, "main" first, which the session began with. It does not wait for a run. */
+    async contexts(options: Signalled = {}): Promise<Context[]> {
+        try {
+            const listed = (await ask(this.place, { method: "GET", path: `${this.route}/contexts`, signal: options.signal })) as Schemas["Contexts"];
+            return listed.contexts.map((each) => this.contextOf(each));
+        } catch (error) {
+            throw await this.told(error);
+        }
     }
 
     /** Run several programs, each from the present state; then keep() has to choose one of the states. */
@@ -139,6 +161,15 @@ export class Session {
                 throw error;
             }
         }
+    }
+
+    private contextOf({ name, workdir }: Schemas["Context"]): Context {
+        const path = `${this.route}/contexts/${quoted(name, "context")}`;
+        const change = (method: "POST" | "DELETE", what: string, signal: AbortSignal | undefined): Promise<unknown> =>
+            this.turn(signal, () => ask(this.place, { method, path: path + what, signal }).catch(async (error: unknown) => {
+                throw await this.told(error);
+            }));
+        return new Context(this, name, workdir, change);
     }
 
     /** Do something when all that came before is done. */
@@ -249,6 +280,43 @@ export class Session {
             }
         }
     }
+}
+
+/** An interpreter of a session: names, modules, the environment and threads are its own; files, limits and tools are the session's. */
+export class Context {
+    constructor(private readonly session: Session, readonly name: string,
+        /** The directory of the cell that it began in. */
+        readonly workdir: string,
+        private readonly change: (method: "POST" | "DELETE", what: string, signal: AbortSignal | undefined) => Promise<unknown>) {}
+
+    /** As Session.run, in this context. */
+    run(program: Program, options: SessionRunOptions = {}): Promise<Run> {
+        return this.session.run(program, { ...options, context: this.name });
+    }
+
+    /** As Session.checkpoint, of this context. */
+    checkpoint(name: string, options: Signalled = {}): Promise<void> {
+        return this.session.checkpoint(name, { ...options, context: this.name });
+    }
+
+    /** As Session.rollback, of this context. */
+    rollback(name: string, options: Signalled = {}): Promise<void> {
+        return this.session.rollback(name, { ...options, context: this.name });
+    }
+
+    /** Begin it anew: the interpreter becomes what it was before the session's first run. Files stay. */
+    async restart(options: Signalled = {}): Promise<void> {
+        await this.change("POST", "/restart", options.signal);
+    }
+
+    /** End it. "main" ends with the session. */
+    async end(options: Signalled = {}): Promise<void> {
+        await this.change("DELETE", "", options.signal);
+    }
+}
+
+function inContext(name: string, { context }: { context?: string }): Record<string, string> {
+    return context === undefined ? { name } : { name, context };
 }
 
 function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {

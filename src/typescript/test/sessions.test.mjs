@@ -55,6 +55,33 @@ test("runs wait for their turn, and failures, limits and branches", async (t) =>
     await assert.rejects(s.run("x", { nonsense: 1 }), UsageError);
 });
 
+test("contexts are interpreters of their own, with the session's files", async (t) => {
+    const s = await session(t);
+    await s.run("x = 1\nopen('f', 'w').write('kept')");
+    const b = await s.context({ name: "b", workdir: "/tmp" });
+    const run = await b.run("import os\n[os.getcwd(), 'x' in globals(), open('/output/f').read()]");
+    assert.deepEqual([b.name, b.workdir, run.value, run.context], ["b", "/tmp", ["/tmp", false, "kept"], "b"]);
+    await b.run("x = 2");
+    await b.checkpoint("p");
+    assert.deepEqual([(await s.run("x")).value, (await s.run("x", { context: "b" })).value, (await s.run("x")).context], [1, 2, "main"]);
+    const c = await s.context({ checkpoint: "p" });
+    assert.deepEqual([c.name, (await c.run("x")).value], ["context-1", 2]);
+    assert.deepEqual((await s.branch([{ program: "x += 1\nx", context: "b" }])).map((each) => each.value), [3]);
+    await s.keep(0);
+    await b.restart();
+    assert.equal((await b.run("'x' in globals()")).value, false);
+    await b.rollback("p");
+    assert.equal((await b.run("x")).value, 2);
+    await c.end();
+    assert.deepEqual((await s.contexts()).map((each) => each.name), ["main", "b"]);
+    for (const wrong of [() => c.run("1"), () => c.end(), () => c.restart(), () => s.checkpoint("q", { context: "none" })]) {
+        await assert.rejects(wrong(), (error) => error instanceof NotFound && error.detail.startsWith("there is no context"));
+    }
+    for (const wrong of [() => s.context({ name: "b" }), () => s.context({ workdir: "/nowhere" }), () => s.contexts().then(([first]) => first.end())]) {
+        await assert.rejects(wrong(), InputProblem);
+    }
+});
+
 test("files of the working directory", async (t) => {
     const s = await session(t);
     const large = Buffer.alloc((4 << 20) + 5, "0123456789");
