@@ -13,7 +13,7 @@
 #include "inside/plan.h"
 
 #define HC_ZYGOTE_FIRST_ID 2000 /* number inside a zygote's user namespace of the first uid of its block */
-#define HC_ZYGOTE_IDS      256  /* most uids in a block, so most cells of a zygote that live at one time */
+#define HC_ZYGOTE_IDS      640  /* most uids in a block, so most cells of a zygote that live at one time */
 
 /* The standard input of a job, or of a session's run. (feed.c) */
 struct hc_feed {

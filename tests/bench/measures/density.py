@@ -14,7 +14,7 @@ from bench.measures import memory, tenants, warm
 NAME = "density"
 TITLE = "Cells that wait"
 LONG = False
-FEW, TENANTS = 24, 124  # each tenant has one waiting cell at least, and one for each worker at most
+FEW, TENANTS = 24, 1000  # each tenant has one waiting cell at least, and one for each worker at most
 AT_ONCE = 100  # tenants that have a connection at a time
 MOST = 3 << 20  # KiB for 1,000 cells
 IN_USE = 11  # seconds after which no cell is made or prepares any more, as none was asked for lately
