@@ -64,6 +64,7 @@ struct hc_warm {
     struct hc_warm_rules rules;                     /* rules of this worker */
     struct hc_warm_counts counts;                   /* counts of this worker */
     size_t slot_count;                              /* used entries of `slots` */
+    size_t slot_most; /* most of them: fewer than HC_WARM_SLOTS where the limit of descriptors is low */
     /* The kinds of jobs, with their waiting cells; owned. What is not used is not initialized, as it would
      * take a megabyte of each worker. */
     struct hc_warm_slot slots[HC_WARM_SLOTS];
@@ -74,7 +75,8 @@ struct hc_warm {
 #define HC_WARM_USUAL_LOADED 2
 int64_t hc_warm_fit(const struct hc_warm_rules *rules);
 
-/* Begin without zygotes and cells; the rules are copied. */
+/* Begin without zygotes and cells; the rules are copied. The process's soft limit of descriptors, of which
+ * cells need some, becomes the hard one. */
 void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules);
 
 /* The cell of one job. */

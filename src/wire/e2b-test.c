@@ -215,12 +215,43 @@ static void events_become_lines(void **state)
     }
 }
 
+/* Text and traceback are the program's: of one letter, each place of the text begins like the traceback. The
+ * test ends within a moment only if not all of these are compared. */
+static void long_tracebacks_are_left_out(void **state)
+{
+    enum { HELD = 900000, PART = 450000 };
+    (void)state;
+    struct hc_e2b_events e = {.now = "now", .figure = figure};
+    char *text = test_malloc(HELD), *part = test_malloc(PART);
+    hc_autobuf event = {0}, out = {0};
+    memset(text, 'a', HELD - 1);
+    memset(part, 'a', PART - 1);
+    text[HELD - 1] = part[PART - 1] = '\0';
+    (void)hc_buf_fmt(&event,
+                     "{\"event\": \"stderr\", \"text\": \"Traceback (most recent call last):\\n%sb\"}", text);
+    hc_e2b_event(&e, event.data, event.len, &out);
+    assert_int_equal(out.len, 0);
+    hc_buf_clear(&event);
+    (void)hc_buf_fmt(&event,
+                     "{\"event\": \"result\", \"manifest\": {\"status\": \"error\", \"guest\": {\"error\": "
+                     "{\"type\": \"E\", "
+                     "\"message\": \"x\", \"traceback\": \"%s\"}}}}",
+                     part);
+    hc_e2b_event(&e, event.data, event.len, &out);
+    hc_e2b_events_finish(&e);
+    assert_false(out.failed);
+    assert_non_null(strstr(out.data, "\"type\":\"stderr\",\"text\":\"Traceback"));
+    test_free(text);
+    test_free(part);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sandboxes_become_sessions),   cmocka_unit_test(code_becomes_a_run),
-        cmocka_unit_test(code_goes_to_its_context),    cmocka_unit_test(contexts_begin_in_directories),
-        cmocka_unit_test(labels_are_compared_decoded), cmocka_unit_test(events_become_lines),
+        cmocka_unit_test(sandboxes_become_sessions),    cmocka_unit_test(code_becomes_a_run),
+        cmocka_unit_test(code_goes_to_its_context),     cmocka_unit_test(contexts_begin_in_directories),
+        cmocka_unit_test(labels_are_compared_decoded),  cmocka_unit_test(events_become_lines),
+        cmocka_unit_test(long_tracebacks_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

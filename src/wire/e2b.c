@@ -14,6 +14,7 @@
 #define MOST_TIMEOUT (7 * 24 * 3600) /* most seconds that a request may name */
 #define TRACEBACK    "Traceback (most recent call last):\n"
 #define REFUSAL      "  File \"<cell" /* begins the text that says what is refused */
+#define REFUSAL_MAX  16384            /* bytes; such a text is shorter */
 
 /* The templates that E2B's own clients ask for unless they are told another. */
 static const char *const usual_templates[] = {"base", "code-interpreter", "code-interpreter-v1", "default"};
@@ -388,11 +389,17 @@ static void put_output(const struct hc_e2b_events *e, const char *type, const ch
         cJSON_Delete(o);
 }
 
-/* The last place in `text` where `part` is; NULL: none. */
+/* The last place in `text` where `part` is, as far as it does not overlap an earlier one; NULL: none. Both
+ * are the program's, so a place is looked for once behind each that was found, and not at each letter. */
 static char *find_last(char *text, const char *part)
 {
+    const size_t len = strlen(part), all = strlen(text);
     char *found = NULL;
-    for (char *at = *part ? strstr(text, part) : NULL; at; at = strstr(at + 1, part))
+    if (len == 0 || len > all)
+        return NULL;
+    if (memcmp(text + all - len, part, len) == 0)
+        return text + all - len;
+    for (char *at = strstr(text, part); at; at = strstr(at + len, part))
         found = at;
     return found;
 }
@@ -416,8 +423,9 @@ static void release(struct hc_e2b_events *e, const char *traceback, struct hc_bu
 static void take_stderr(struct hc_e2b_events *e, const char *text, struct hc_buf *out)
 {
     (void)hc_buf_str(&e->held, text);
-    if (e->held.len && !strstr(e->held.data, TRACEBACK) &&
-        strncmp(e->held.data, REFUSAL, strlen(REFUSAL)) != 0)
+    if (!e->held.len || strstr(e->held.data, TRACEBACK))
+        return;
+    if (e->held.len > REFUSAL_MAX || strncmp(e->held.data, REFUSAL, strlen(REFUSAL)) != 0)
         release(e, "", out);
 }
 

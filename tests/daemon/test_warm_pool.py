@@ -131,6 +131,32 @@ def test_tenants_share_an_interpreter_unless_the_operator_forbids_it(interpreter
         assert d.end() == 0
 
 
+def tenants_in_turn(d, count, rounds=3):
+    """Each has a job in each round; what became of all of them."""
+    return {d.post("1", uid=61601 + i).status for _ in range(rounds) for i in range(count)}
+
+
+@pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who gives each cell a uid")
+def test_an_interpreter_without_a_free_uid_goes_on_with_fewer_cells():
+    """A block is an eighth of the range: of ten uids, for twice as many tenants."""
+    with daemons.Daemon(config={"workers": 1, "socket": {"mode": "0666"}}, env={"HOTCELL_UID_RANGE": "2130706432:80"}) as d:
+        assert tenants_in_turn(d, 20) == {200}
+        now = d.warm_counts()
+        assert (now["warm_zygotes_started_total"], now[ended("zygotes", "died")]) == (1, 0), now
+        assert 5 < now["warm_cells"] <= 10 and now["jobs_warm_total"] > 5, now
+        assert d.end() == 0
+
+
+@pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who can be many tenants")
+def test_waiting_cells_leave_descriptors_for_jobs():
+    few = ["prlimit", "--nofile=220:220"]
+    with daemons.Daemon(config={"workers": 1, "socket": {"mode": "0666"}, "http": {"connections": 8}, "queue": 8, "sessions": 1}, wrapper=few) as d:
+        assert tenants_in_turn(d, 24) == {200}
+        now = d.warm_counts()
+        assert 5 < now["warm_cells"] < 24 and not now[ended("zygotes", "died")], now
+        assert d.end() == 0
+
+
 def own_memory(d):
     """KiB that each cell that waits shares with no other process: of the child of its first one."""
     found = []

@@ -114,13 +114,13 @@ def widen(user, given=None):
 
 
 class Daemon:
-    def __init__(self, user=None, *options, config=None, env=None, base=True, passed=None, state=None, wide=True):
+    def __init__(self, user=None, *options, config=None, env=None, base=True, passed=None, state=None, wide=True, wrapper=()):
         self.user = user or cells.caller()
         self.directory = cells.new_directory(self.user)
         self.socket = self.directory / "socket"
         self.state = state or self.directory / "state"
         self.base = base
-        self.command = [HOTCELLD, "--socket", self.socket, "--state", self.state, *options]
+        self.command = [*wrapper, HOTCELLD, "--socket", self.socket, "--state", self.state, *options]
         path = self.directory / "hotcelld.conf"
         path.write_text(json.dumps(config or {}))
         self.command += ["--config", path]

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import platform
 import subprocess
+from pathlib import Path
 
 import cells
 
@@ -91,6 +92,24 @@ class Session:
 
     def __exit__(self, *error):
         self.close()
+
+
+def below(pid):
+    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+    return [*children, *(more for child in children for more in below(child))]
+
+
+def one_with_threads(session, count):
+    """Of the session's processes, the one that has so many and is stopped."""
+    def is_that(pid):
+        try:
+            text = Path(f"/proc/{pid}/status").read_text()
+        except (FileNotFoundError, ProcessLookupError):  # one that is not needed any more has just ended
+            return False
+        return f"\nThreads:\t{count}\n" in text and "\nState:\tT" in text
+
+    pid, = filter(is_that, below(session.process.pid))
+    return pid
 
 
 # A thread that runs no Python, and so goes on while the interpreter waits: a chain of contexts, each of which calls one function of

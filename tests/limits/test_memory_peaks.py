@@ -200,6 +200,15 @@ def test_memory_that_a_run_had_is_not_held_against_other_runs(session):
     is_told(unseen_run(session, WAITS).manifest)  # and is told each time
 
 
+@pytest.mark.usefixtures("shell_tree")
+def test_the_peak_of_a_run_is_not_told_of_later_ones_that_may_have_processes():
+    with session_client.Session("--memory=1G", "--enforcement=rlimits", "--guard=off", tree="shell", policy="shell") as session:
+        assert session.run(f"{TAKES}come_and_go()").status == "ok"
+        for _ in range(2):
+            run = session.run("print(2)")
+            assert run.status == "ok" and run.manifest["usage"]["memory_peak"] < SPIKE // 4 * MB, run
+
+
 # ---- what is no memory of the program's ----
 
 MAPS = """
@@ -235,7 +244,7 @@ def is_well(result, least_mb):
     assert int(result.stdout) > least_mb, result
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [1, 2, 20])
 def test_a_large_input_may_be_mapped(user, large, times):
     is_well(small(f"PATHS = ['/input/large.bin'] * {times}\n{MAPS}", "--input", f"large={large}", user=user), 200 * times)
 

@@ -1,7 +1,12 @@
 """Contexts of a session: interpreters side by side in one cell, which share files and no names."""
 
+import os
+import select
+import signal
+
 import pytest
 
+import cells
 import session_client
 
 pytestmark = pytest.mark.usefixtures("base_tree")
@@ -56,6 +61,51 @@ def test_names_are_a_contexts_own_and_files_are_the_sessions(session):
     assert run_in(session, "b", "x").value == 2
     plain = session.run("x")  # a run that names none is in the first
     assert (plain.value, plain.manifest["context"]) == (1, "main")
+
+
+def end_of(pid):
+    """Somebody on the host kills it; returns when it has ended."""
+    ended = os.pidfd_open(pid)
+    os.kill(pid, signal.SIGKILL)
+    assert select.select([ended], [], [], cells.PATIENCE)[0]
+    os.close(ended)
+
+
+def test_a_checkpoint_whose_process_is_gone_is_refused_and_the_state_stays(session):
+    session.run("x = 1")
+    before = set(session_client.below(session.process.pid))
+    done(session, {"checkpoint": "p"})
+    made, = set(session_client.below(session.process.pid)) - before
+    session.run("x = 2")
+    end_of(made)
+    assert "the process of the checkpoint 'p' has ended, and its state is gone" in refused(session, {"rollback": "p"})["message"]
+    assert session.run("x").value == 2
+    assert "there is no checkpoint 'p'" in refused(session, {"rollback": "p"})["message"]
+
+
+def test_a_restart_without_the_interpreter_of_the_start_is_refused_and_the_state_stays(session):
+    session.run("import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()")
+    session.run("x = 2")
+    first, *others = session_client.below(session.process.pid)
+    own = session_client.one_with_threads(session, 2)
+    for pid in others:
+        if pid not in (first, own):
+            end_of(pid)
+    assert "no copy is left of the interpreter as it was at the start" in refused(session, {"restart_context": "main"})["message"]
+    assert names(session) == ["main"]
+
+
+def test_a_restart_has_room_where_processes_are_few():
+    """The interpreter that it ends counts no more when the new one is copied, however much memory it has to give back."""
+    with session_client.Session("--pids", "7", "--memory", "300M") as session:
+        session.run("big = bytearray(100 << 20)")
+        for name in ("a", "b", "c"):
+            new(session, name)
+        for _ in range(5):
+            run_in(session, "main", "big = bytearray(100 << 20)")
+            done(session, {"restart_context": "main"})
+        assert names(session) == ["main", "a", "b", "c"]
+        assert all(run_in(session, name, "1").state != "lost" for name in names(session))
 
 
 def test_a_session_that_ran_nothing_and_one_whose_first_run_failed_have_them(session):

@@ -435,11 +435,6 @@ def test_a_branch_that_is_killed_can_be_kept_and_is_what_they_began_from(session
     assert session.run("x").value == 1
 
 
-def below(pid):
-    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
-    return [*children, *(more for child in children for more in below(child))]
-
-
 def test_the_run_is_what_the_kernel_ends_first_and_its_copy_is_worth_what_the_launcher_is(base_tree, monkeypatch):  # pylint: disable=unused-argument
     cells.need_root()
     launcher = cells.new_directory(cells.caller()) / "hotcell"
@@ -449,7 +444,7 @@ def test_the_run_is_what_the_kernel_ends_first_and_its_copy_is_worth_what_the_la
     with session_client.Session() as session:
         for code, expected in (("x = 1", [300, 300, 1000]), ("import os; os._exit(1)", [300, 300, 300]), ("x", [300, 300, 300, 1000])):
             session.run(code)
-            scores = sorted(int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in below(session.process.pid))
+            scores = sorted(int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in session_client.below(session.process.pid))
             assert scores == expected, "its first process, the copy, what checks programs, and what has run, unless the copy stands for that now"
 
 
@@ -619,19 +614,6 @@ libc["__register_atfork"](None, None, callback, None)
 """
 
 
-def one_with_threads(session, count):
-    """Of the session's processes, the one that has so many and is stopped."""
-    def is_that(pid):
-        try:
-            text = Path(f"/proc/{pid}/status").read_text()
-        except (FileNotFoundError, ProcessLookupError):  # one that is not needed any more has just ended
-            return False
-        return f"\nThreads:\t{count}\n" in text and "\nState:\tT" in text
-
-    pid, = filter(is_that, below(session.process.pid))
-    return pid
-
-
 def test_a_copy_of_before_is_no_new_one(base_tree):  # pylint: disable=unused-argument
     """Even if somebody on the host lets it go on, which no run can."""
     cells.need_root()
@@ -640,7 +622,7 @@ def test_a_copy_of_before_is_no_new_one(base_tree):  # pylint: disable=unused-ar
         assert session.run(SPEAKING_COPIES).status == "ok"
         assert session.run("1").status == "ok"
         for _ in range(3):
-            os.kill(one_with_threads(session, 2), signal.SIGCONT)
+            os.kill(session_client.one_with_threads(session, 2), signal.SIGCONT)
             run = session.run("1")
             assert (run.status, run.state) == ("ok", "kept"), run
 
@@ -662,7 +644,7 @@ while True:
 def run_that_is_let_go_on(session):
     session.run("import signal, threading\nx = 1\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n"
                 "for _ in range(24): threading.Thread(target=threading.Event().wait, daemon=True).start()")
-    own = one_with_threads(session, 25)
+    own = session_client.one_with_threads(session, 25)
     stream(session)
     session.ask({"run": {"code": "import os; x = 2; os.write(1, b'up'); signal.sigwait([signal.SIGUSR1])"}})
     assert session.answer()["event"] == "stdout"  # sooner it would read what is meant for the process that checks the program
@@ -758,7 +740,7 @@ def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pyli
     with session_client.Session() as session:
         session.run("x = 1")
         session.run("x = 2")
-        for pid in below(session.process.pid)[1:]:
+        for pid in session_client.below(session.process.pid)[1:]:
             os.kill(pid, signal.SIGKILL)
         run = session.run("print('unchecked')")
         assert (run.status, run.state, run.stdout) == ("error", "lost", ""), run

@@ -155,7 +155,12 @@ int hc_ids_lease_block(struct hc_ids *block, uid_t most, struct hc_error *err)
     /* At most an eighth of the range, so that one zygote cannot take all ids. */
     uid_t count = most <= range / 8 ? most : range / 8;
     count = count ? count : 1;
-    return lease_ids(block, start, range, count, err) < 0 ? -1 : (int)count;
+    /* An eighth is left to cells without a zygote; the block is smaller where no such block is free. */
+    const uid_t part = range - range / 8;
+    for (; count > 0; count /= 2)
+        if (lease_ids(block, start, part, count, err) == 0)
+            return (int)count;
+    return -1;
 }
 
 void hc_ids_release(struct hc_ids *ids)

@@ -205,8 +205,10 @@ int64_t hc_launch_file_pages(const struct hc_launch *l)
     if (r->job->dir_count || r->job->workdir || r->policy->output_mode != HC_OUTPUT_CAPPED)
         return -1;
     int64_t sum = l->sup.adopted ? l->program_bytes : hc_launch_program_bytes(l);
-    for (size_t i = 0; sum >= 0 && i < l->m->input_count; i++)
-        sum += INPUT_MAPS * l->m->inputs[i].bytes;
+    for (size_t i = 0; sum >= 0 && i < l->m->input_count; i++) {
+        const int64_t bytes = l->m->inputs[i].bytes;
+        sum = bytes < (INT64_MAX - sum) / INPUT_MAPS ? sum + INPUT_MAPS * bytes : -1;
+    }
     return sum;
 }
 

@@ -97,6 +97,8 @@ static int take_start(struct hc_session *s, struct hc_saved_copy *start, struct 
 {
     *start = (struct hc_saved_copy){.process = {.pidfd = -1}};
     hc_process_retire(s, &s->before.process);
+    if (s->checker.pid && hc_process_ended(&s->checker))
+        hc_process_finish(&s->checker);
     if (s->checker.pid) {
         start->process = s->checker;
         s->checker = (struct hc_process){.pidfd = -1};
@@ -115,11 +117,15 @@ static void go_back(struct hc_session *s, struct hc_saved_copy *point, struct hc
     struct hc_error ignored;
     struct hc_saved_copy left;
     const struct hc_saved_copy before = take_saved(rest);
+    if (!s->over && !point->process.pid && s->before.process.pid && hc_process_ended(&s->active)) {
+        point->process = s->before.process; /* it has ended while it was copied, and its copy has not */
+        s->before.process = (struct hc_process){.pidfd = -1};
+    }
     if (s->over || swap_active(s, before, before.name, &left, &ignored) < 0) {
         *rest = before;
         return;
     }
-    if (point->process.pid) {
+    if (point->process.pid || hc_process_ended(&left.process)) {
         hc_process_end(&left.process);
         return;
     }
@@ -225,8 +231,10 @@ int hc_session_new_context(struct hc_session *s, const char *name, const char *f
     if (!added)
         return hc_fail(err, ENOMEM, "context");
     const int rc = begin(s, added->name, from, added->workdir, err);
-    if (rc < 0)
+    if (rc < 0) {
         forget(s, added);
+        s->context_numbers -= !name;
+    }
     return rc;
 }
 
@@ -237,7 +245,7 @@ static int restart_active(struct hc_session *s, char *workdir, struct hc_error *
     struct hc_saved_copy start;
     if (take_start(s, &start, err) < 0)
         return -1;
-    hc_process_kill(&s->active);
+    hc_process_end(&s->active); /* else there may be no room yet for the copy */
     const int rc = hc_session_resume(s, &start, workdir, err);
     hc_process_retire(s, &start.process);
     return rc;

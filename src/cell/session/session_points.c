@@ -170,7 +170,12 @@ int hc_session_rollback(struct hc_session *s, const char *name, struct hc_error 
         return -1;
     if (!point)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "there is no checkpoint '%.72s'", name);
-    hc_process_kill(&s->active);
+    if (hc_process_ended(&point->process)) {
+        hc_process_finish(&point->process);
+        return hc_fail_as(err, HC_EXIT_DATA, 0,
+                          "the process of the checkpoint '%.72s' has ended, and its state is gone", name);
+    }
+    hc_process_end(&s->active); /* else there may be no room yet for the copy */
     return hc_session_resume(s, point, NULL, err);
 }
 

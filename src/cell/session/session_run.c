@@ -80,7 +80,8 @@ void hc_session_reset(struct hc_session *s, struct hc_manifest *m, const struct 
     hc_figure_list_finish(&sup->drawn);
     sup->memory_peak = sup->tasks_peak = 0;
     sup->ended_peak = MAX(sup->ended_peak, sup->exit.interpreter_peak);
-    sup->process_peak = sup->peak_before = 0;
+    sup->process_peak = 0;
+    sup->peak_before = INT64_MAX; /* until it is known: no peak proves anything */
     sup->hidden = false;
     s->checked_user_us = s->checked_system_us = 0;
     s->accounted = false;
@@ -237,6 +238,7 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     sup->process_peak = 0;
+    sup->peak_before = INT64_MAX;
     hc_session_cpu(s, HC_CPU_ALONE, &s->cpu_user_us, &s->cpu_system_us);
     sup->peak_before = sup->process_peak;
     sup->cpu_base_us = s->cpu_user_us + s->cpu_system_us;

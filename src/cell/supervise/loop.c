@@ -154,6 +154,8 @@ static int64_t sample_cell(struct hc_supervisor *s, bool look)
     s->memory_now = now.memory;
     s->tasks_now = now.tasks;
     s->process_peak = MAX(s->process_peak, now.peak);
+    if (now.file_pages > s->file_pages)
+        s->file_pages = -1; /* it maps a file more often than was thought: the peak proves nothing */
     s->memory_peak = MAX(MAX(s->memory_peak, now.memory), hc_peak_of_samples(s));
     s->tasks_peak = MAX(s->tasks_peak, now.tasks);
     s->cpu_user_us = MAX(s->cpu_user_us, now.cpu_user_us);

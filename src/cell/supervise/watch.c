@@ -109,6 +109,7 @@ static int64_t add_status(int proc, struct hc_held *held, struct hc_sample *s)
         return threads;
     s->memory += hc_status_memory(text);
     s->peak = MAX(s->peak, status_field(text, "VmHWM") * 1024);
+    s->file_pages = MAX(s->file_pages, status_field(text, "RssFile") * 1024);
     if (held) {
         hc_held_add(held, proc, at, text);
         s->memory += held->growth_bytes;

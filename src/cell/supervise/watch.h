@@ -16,9 +16,10 @@ struct hc_sample {
     int64_t memory;
     /* CPU time of all processes and their reaped children in microseconds: in user mode; in the kernel. */
     int64_t cpu_user_us, cpu_system_us;
-    int64_t tasks; /* number of processes and threads */
-    int64_t peak;  /* bytes: the highest peak of one living process, pages of files included */
-    bool hidden;   /* the memory of some process could not be read, so `memory` may be far too low */
+    int64_t tasks;      /* number of processes and threads */
+    int64_t peak;       /* bytes: the highest peak of one living process, pages of files included */
+    int64_t file_pages; /* bytes: the most pages of files that one living process has */
+    bool hidden;        /* the memory of some process could not be read, so `memory` may be far too low */
 };
 
 /* Sample the process tree below and with `pid`, which is the launcher's unreaped child. At most 4224

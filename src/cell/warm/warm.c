@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/resource.h>
 
 #define PAUSE_MS 60000 /* ms of the pause after FAILURES failures in a row */
 #define FAILURES 2     /* failures in a row before a pause */
@@ -15,6 +16,10 @@
 /* ms after its last job for which a zygote is in use: it does not give way to another. Starting one takes a
  * second of processor time, and two that gave way to each other would take it for every job. */
 #define IN_USE_MS 10000
+
+/* Descriptors of a waiting cell, and those that a worker needs besides. */
+#define CELL_FDS 10
+#define MORE_FDS 128
 
 /* Age in us at which a waiting cell is replaced, well before it is too old to be used. */
 #define OLD_US (INT64_C(240) * 1000000)
@@ -80,9 +85,27 @@ static int64_t bytes_used(struct hc_warm *w)
     return bytes;
 }
 
+/* The most slots for which there are descriptors, at least one. */
+static size_t most_slots(void)
+{
+    struct rlimit fds;
+    if (getrlimit(RLIMIT_NOFILE, &fds) < 0 || fds.rlim_max < MORE_FDS + 2 * CELL_FDS)
+        return 1;
+    return MIN(HC_WARM_SLOTS, (fds.rlim_max - MORE_FDS) / CELL_FDS);
+}
+
+static void raise_fds(void)
+{
+    struct rlimit fds;
+    if (getrlimit(RLIMIT_NOFILE, &fds) < 0)
+        return;
+    fds.rlim_cur = fds.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &fds);
+}
+
 static void count_room(struct hc_warm *w)
 {
-    int64_t free_slots = HC_WARM_SLOTS - w->counts.cells;
+    int64_t free_slots = (int64_t)w->slot_most - w->counts.cells;
     int64_t fit = (w->rules.bytes - bytes_used(w)) / HC_WARM_CELL_BYTES;
     w->counts.room = MAX(MIN(fit, free_slots), 0);
 }
@@ -91,13 +114,15 @@ void hc_warm_init(struct hc_warm *w, const struct hc_warm_rules *rules)
 {
     memset(w, 0, offsetof(struct hc_warm, slots));
     w->rules = *rules;
+    raise_fds();
+    w->slot_most = most_slots();
     count_room(w);
 }
 
 int64_t hc_warm_fit(const struct hc_warm_rules *rules)
 {
     int64_t rest = rules->bytes - HC_WARM_PLAIN_BYTES - HC_WARM_USUAL_LOADED * HC_WARM_LOADED_BYTES;
-    return MAX(MIN(rest / HC_WARM_CELL_BYTES, HC_WARM_SLOTS), 0);
+    return MAX(MIN(rest / HC_WARM_CELL_BYTES, (int64_t)most_slots()), 0);
 }
 
 static bool is_in_use(int64_t last)
@@ -210,7 +235,7 @@ static struct hc_warm_slot *find_slot(struct hc_warm *w, const char *key, const 
         if (s->last < oldest->last)
             oldest = s;
     }
-    if (w->slot_count < HC_WARM_SLOTS)
+    if (w->slot_count < w->slot_most)
         oldest = new_slot(w);
     else
         drop_cell(w, oldest, &w->counts.cells_expired);
@@ -233,10 +258,29 @@ static void note_failure(struct hc_warm *w, struct hc_warm_zygote *z, const char
         z->not_before = hc_mono_ms() + PAUSE_MS;
 }
 
+/* Drop the cell of this zygote that has waited the longest for a job: its uid is free once it has ended. */
+static void drop_oldest_of(struct hc_warm *w, const struct hc_warm_zygote *z)
+{
+    struct hc_warm_slot *oldest = NULL;
+    for (size_t i = 0; i < w->slot_count; i++) {
+        struct hc_warm_slot *s = &w->slots[i];
+        if (s->cell.pid > 0 && zygote_of(w, s) == z && (!oldest || s->last < oldest->last))
+            oldest = s;
+    }
+    if (oldest)
+        drop_cell(w, oldest, &w->counts.cells_expired);
+}
+
+/* Put a new cell into the slot, in the place of its cell. If all uids of the zygote are in use, one is given
+ * back, and the slot stays empty. */
 static void park_cell(struct hc_warm *w, struct hc_warm_slot *s)
 {
     struct hc_error err;
     struct hc_warm_zygote *z = zygote_of(w, s);
+    if (!hc_zygote_has_room(z->zygote)) {
+        drop_oldest_of(w, z);
+        return;
+    }
     const struct hc_zygote_heir heir = {.key = s->key, .share = {s->tenant[0] ? s->tenant : NULL, s->weight}};
     drop_cell(w, s, hc_parked_alive(&s->cell) ? &w->counts.cells_expired : &w->counts.cells_died);
     if (hc_zygote_park(z->zygote, &heir, &s->cell, &err) < 0) {
@@ -465,7 +509,7 @@ bool hc_warm_renew(struct hc_warm *w)
     for (size_t i = 0; i < w->slot_count; i++) {
         if (w->slots[i].cell.pid > 0 && hc_now_us() - w->slots[i].cell.born_us > OLD_US) {
             park_cell(w, &w->slots[i]);
-            return w->slots[i].cell.pid > 0;
+            return w->slots[i].cell.pid > 0 && hc_now_us() - w->slots[i].cell.born_us <= OLD_US;
         }
     }
     return false;

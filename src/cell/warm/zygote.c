@@ -186,19 +186,38 @@ int hc_zygote_pidfd(const struct hc_zygote *z)
 
 /* ---- making cells that wait ---- */
 
-static bool has_ended(int pidfd)
+/* Close the pidfds of cells that have ended. Returns the number of those that live. */
+static size_t count_living(struct hc_zygote *z)
 {
-    struct pollfd p = {.fd = pidfd, .events = POLLIN};
-    return poll(&p, 1, 0) == 1;
+    struct pollfd ends[HC_ZYGOTE_IDS];
+    size_t at[HC_ZYGOTE_IDS], count = 0, living = 0;
+    for (size_t i = 0; i < z->l.block_count; i++) {
+        if (z->alive[i] < 0)
+            continue;
+        at[count] = i;
+        ends[count++] = (struct pollfd){.fd = z->alive[i], .events = POLLIN};
+    }
+    const bool told = poll(ends, count, 0) > 0;
+    for (size_t i = 0; i < count; i++) {
+        if (told && ends[i].revents)
+            hc_close_fd(&z->alive[at[i]]);
+        else
+            living++;
+    }
+    return living;
+}
+
+bool hc_zygote_has_room(struct hc_zygote *z)
+{
+    return !z->l.block_count || count_living(z) < z->l.block_count;
 }
 
 /* The next id of the block that no living cell has, so that a freed id is not reused at once. -1: all are
- * in use. Closes the pidfds of cells that have ended. */
+ * in use. */
 static int find_free_id(struct hc_zygote *z)
 {
-    for (size_t i = 0; i < z->l.block_count; i++)
-        if (z->alive[i] >= 0 && has_ended(z->alive[i]))
-            hc_close_fd(&z->alive[i]);
+    if (!hc_zygote_has_room(z))
+        return -1;
     for (size_t i = 0; i < z->l.block_count; i++) {
         size_t at = (z->next + i) % z->l.block_count;
         if (z->alive[at] >= 0)

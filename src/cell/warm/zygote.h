@@ -16,6 +16,7 @@
 #include "cell/launch/parked.h"
 #include "policy/policy.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hc_zygote;
@@ -37,6 +38,10 @@ struct hc_zygote_heir {
  * (hc_parked_finish). If the zygote has died, all later calls fail, too: start another zygote. */
 int hc_zygote_park(struct hc_zygote *z, const struct hc_zygote_heir *heir, struct hc_parked *out,
                    struct hc_error *err);
+
+/* May it make one more cell now? As root, each living one has a uid of the zygote's block. To be asked before
+ * hc_zygote_park. */
+bool hc_zygote_has_room(struct hc_zygote *z);
 
 /* Number of cells that the zygote has made: zygotes are replaced now and then, since their cells share an
  * address layout. */
