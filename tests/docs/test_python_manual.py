@@ -17,7 +17,7 @@ from hotcell.adapters import RunPython, allow, notebook, skills  # noqa: E402
 
 MANUAL = (SOURCE / "man" / "hotcell-python.3.in").read_text()
 MODULES = [hotcell] + [importlib.import_module(module.name) for module in pkgutil.walk_packages(hotcell.__path__, "hotcell.")]
-CLASSES = [hotcell.Command, hotcell.Result, hotcell.Session, hotcell.SessionFiles, hotcell.Daemon, hotcell.Admin, hotcell.Job, hotcell.File, hotcell.Returned, RunPython]
+CLASSES = [hotcell.Command, hotcell.Result, hotcell.Session, hotcell.SessionFiles, hotcell.Context, hotcell.Daemon, hotcell.Admin, hotcell.Job, hotcell.File, hotcell.Returned, RunPython]
 PROBLEM = hotcell.Problem("", 1, {})
 
 
@@ -36,7 +36,7 @@ def marked(macro):
 
 
 def parameters():
-    called = [hotcell.run, hotcell.Tool, hotcell.Daemon, hotcell.Daemon.run, hotcell.Admin.hold, hotcell.Session, hotcell.Session.run, RunPython]
+    called = [hotcell.run, hotcell.Tool, hotcell.Daemon, hotcell.Daemon.run, hotcell.Admin.hold, hotcell.Session, hotcell.Session.run, hotcell.Session.context, RunPython]
     return {name for fn in called for name in inspect.signature(fn).parameters}
 
 
@@ -59,7 +59,7 @@ def test_parameters_of_the_manual_are_there(name):
 def test_members_of_the_manual_are_there(name):
     fields = {field for kind in (hotcell.Run, hotcell.Check, hotcell.SessionFile, hotcell.results.Error) for field in kind.__dataclass_fields__}
     assert name in fields or hasattr(hotcell.Result, name) or hasattr(hotcell.Daemon, name) or hasattr(hotcell.Job, name) or hasattr(PROBLEM, name) or \
-        name in vars(hotcell.Command(None, "c1", [])), name
+        name in {**vars(hotcell.Command(None, "c1", [])), **vars(hotcell.Context(None, {"name": "b", "workdir": "/output"}))}, name
 
 
 def test_the_manual_names_all_that_there_is():

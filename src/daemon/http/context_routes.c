@@ -43,8 +43,9 @@ static int reply_context(struct hc_exchange *x, int status)
         (void)hc_buf_fmt(&out, "%s\n", text ? text : "{}");
         cJSON_free(text);
     }
-    hc_json_finish(&j);
-    return hc_reply_json(x, *name ? status : 204, &out);
+    const int found = *name ? status : 204;
+    hc_json_finish(&j); /* `name` is in it */
+    return hc_reply_json(x, found, &out);
 }
 
 int hc_post_context(struct hc_exchange *x, struct hc_tenant *t)
