@@ -51,7 +51,9 @@ def run(path: str) -> int:
         print(f"hotcell-pyrun: {'standard input' if path == '-' else path}: {getattr(error, 'strerror', None) or error}", file=sys.stderr)
         return 1
     try:
-        value = asyncio.run(RunPython(g={})(code))
+        value = asyncio.run(_until_stopped(code))
+    except asyncio.CancelledError:
+        return 128 + signal.SIGTERM
     except Exception as error:
         print(message_of(error), file=sys.stderr)
         return 1
@@ -86,8 +88,17 @@ def message_of(error: Exception) -> str:
     return "\n".join([*(line for line in told.splitlines() if line.startswith(" ")), last])
 
 
+async def _until_stopped(code: str) -> Any:
+    """The value of the code. SIGTERM ends the wait, as ctrl-C does: an exception in the middle of the event loop's own work could end
+    it without waking what waits for it."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await RunPython(g={})(code)
+
+
 def _stop(number: int, _frame: object) -> NoReturn:
-    """A signal handler: the exception ends the run, and with it the cell."""
+    """A signal handler, as long as nothing runs."""
     raise SystemExit(128 + number)
 
 
