@@ -596,7 +596,10 @@ static int add_name(struct names *n, const char *name, struct hc_error *err)
         return hc_fail(err, ENOMEM, "list the output");
     n->list = grown;
     n->list[n->count] = strdup(name);
-    return n->list[n->count++] ? 0 : hc_fail(err, ENOMEM, "list the output");
+    if (!n->list[n->count])
+        return hc_fail(err, ENOMEM, "list the output");
+    n->count++;
+    return 0;
 }
 
 static int by_name(const void *a, const void *b)
