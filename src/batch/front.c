@@ -132,7 +132,7 @@ static bool may_begin(struct hc_batch_front *f)
         f->batch->before_many = NULL;
         return true;
     }
-    f->stop = "the tree was changed";
+    f->stop = "the tree is not as it was built";
     return false;
 }
 

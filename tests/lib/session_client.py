@@ -94,11 +94,6 @@ class Session:
         self.close()
 
 
-def below(pid):
-    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
-    return [*children, *(more for child in children for more in below(child))]
-
-
 def one_with_threads(session, count):
     """Of the session's processes, the one that has so many and is stopped."""
     def is_that(pid):
@@ -108,7 +103,7 @@ def one_with_threads(session, count):
             return False
         return f"\nThreads:\t{count}\n" in text and "\nState:\tT" in text
 
-    pid, = filter(is_that, below(session.process.pid))
+    pid, = filter(is_that, cells.descendants(session.process.pid))
     return pid
 
 

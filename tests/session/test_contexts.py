@@ -73,9 +73,9 @@ def end_of(pid):
 
 def test_a_checkpoint_whose_process_is_gone_is_refused_and_the_state_stays(session):
     session.run("x = 1")
-    before = set(session_client.below(session.process.pid))
+    before = set(cells.descendants(session.process.pid))
     done(session, {"checkpoint": "p"})
-    made, = set(session_client.below(session.process.pid)) - before
+    made, = set(cells.descendants(session.process.pid)) - before
     session.run("x = 2")
     end_of(made)
     assert "the process of the checkpoint 'p' has ended, and its state is gone" in refused(session, {"rollback": "p"})["message"]
@@ -86,7 +86,7 @@ def test_a_checkpoint_whose_process_is_gone_is_refused_and_the_state_stays(sessi
 def test_a_restart_without_the_interpreter_of_the_start_is_refused_and_the_state_stays(session):
     session.run("import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()")
     session.run("x = 2")
-    first, *others = session_client.below(session.process.pid)
+    first, *others = cells.descendants(session.process.pid)
     own = session_client.one_with_threads(session, 2)
     for pid in others:
         if pid not in (first, own):

@@ -444,7 +444,7 @@ def test_the_run_is_what_the_kernel_ends_first_and_its_copy_is_worth_what_the_la
     with session_client.Session() as session:
         for code, expected in (("x = 1", [300, 300, 1000]), ("import os; os._exit(1)", [300, 300, 300]), ("x", [300, 300, 300, 1000])):
             session.run(code)
-            scores = sorted(int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in session_client.below(session.process.pid))
+            scores = sorted(int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in cells.descendants(session.process.pid))
             assert scores == expected, "its first process, the copy, what checks programs, and what has run, unless the copy stands for that now"
 
 
@@ -740,7 +740,7 @@ def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pyli
     with session_client.Session() as session:
         session.run("x = 1")
         session.run("x = 2")
-        for pid in session_client.below(session.process.pid)[1:]:
+        for pid in cells.descendants(session.process.pid)[1:]:
             os.kill(pid, signal.SIGKILL)
         run = session.run("print('unchecked')")
         assert (run.status, run.state, run.stdout) == ("error", "lost", ""), run

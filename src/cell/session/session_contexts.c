@@ -233,7 +233,8 @@ int hc_session_new_context(struct hc_session *s, const char *name, const char *f
     const int rc = begin(s, added->name, from, added->workdir, err);
     if (rc < 0) {
         forget(s, added);
-        s->context_numbers -= !name;
+        if (!name)
+            s->context_numbers--; /* the next one gets the name */
     }
     return rc;
 }

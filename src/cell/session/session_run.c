@@ -353,7 +353,7 @@ static int describe_run(struct hc_session *s, const struct hc_job *job, const st
     memcpy(m->tree_sha256, cell->tree_sha256, sizeof m->tree_sha256);
     m->tree_layers = cell->tree_layers;
     m->tree_checked = cell->tree_checked;
-    m->tree_name = policy->tree;
+    m->tree_name = s->policy.tree; /* `policy` may end before the manifest does */
     return 0;
 }
 
