@@ -1,5 +1,5 @@
-/* hotcell policy show|check|explain|diff|card|learn - prints policies, checks and compares them, and explains
- * what enforces them. */
+/* hotcell policy list|show|check|explain|diff|card|learn - prints policies, checks and compares them, and
+ * explains what enforces them. */
 #include "cli/policy.h"
 
 #include "cell/card.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: hotcell policy show NAME            print the policy, \"extends\" resolved\n"
+    "usage: hotcell policy list [--json]        name the policies that are found, and what each is for\n"
+    "       hotcell policy show NAME            print the policy, \"extends\" resolved\n"
     "       hotcell policy show --effective [--sha256] [-p NAME] [--tool NAME=COMMAND]... [--LIMIT "
     "VALUE]...\n"
     "                                           print what would be in force for a job: the text (or its "
@@ -107,6 +108,8 @@ int hc_cmd_policy(int argc, char **argv)
         (void)fputs(help, stdout);
         return HC_EXIT_OK;
     }
+    if (argc >= 2 && strcmp(argv[1], "list") == 0)
+        return hc_policy_list(argc - 1, argv + 1);
     if (argc >= 2 && strcmp(argv[1], "card") == 0)
         return card(argc - 1, argv + 1);
     if (argc == 4 && strcmp(argv[1], "diff") == 0)
@@ -115,6 +118,6 @@ int hc_cmd_policy(int argc, char **argv)
         return hc_policy_check(argv[2]);
     if (argc == 3 && strcmp(argv[1], "explain") == 0)
         return explain(argv[2]);
-    return hc_usage("policy", "expected 'show NAME', 'check NAME', 'explain NAME', 'diff NAME OTHER', "
-                              "'card [--json] [-t TREE] [NAME]' or 'learn FILE'");
+    return hc_usage("policy", "expected 'list', 'show NAME', 'check NAME', 'explain NAME', "
+                              "'diff NAME OTHER', 'card [--json] [-t TREE] [NAME]' or 'learn FILE'");
 }

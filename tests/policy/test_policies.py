@@ -409,3 +409,18 @@ def test_check_refuses_directories_that_are_links(tmp_path):
         assert good or f"mine.json:1:41: dirs.cow: '{tmp_path.resolve()}/{name}' leads over a symbolic link" in done.stderr, done
     mine.write_text(json.dumps({"extends": "default", "dirs": {"ro": [str(tmp_path.resolve() / "data")]}}))
     assert cells.run("1", "--dir", f"{tmp_path.resolve()}/data", policy=str(mine)).status == 0
+
+
+def test_list_names_what_is_found_and_what_each_is_for(here):
+    write(here / "ours.json", extends="default", description="For us")
+    write(here / "charts.json", timeout=1)
+    listed = cells.hotcell("policy", "list", env={"HOTCELL_POLICIES": str(here)})
+    assert (listed.returncode, listed.stderr) == (0, ""), listed
+    lines = dict(line.split(None, 1) for line in listed.stdout.splitlines())
+    assert {"default", "none"} < set(lines) and lines["shell"].startswith("Commands: ") and lines["ours"] == "For us", lines
+    assert lines["charts"].startswith(f"cannot be used: {here}/charts.json:1:"), lines
+    rows = json.loads(cells.hotcell("policy", "list", "--json", env={"HOTCELL_POLICIES": str(here)}).stdout)
+    found = {row["name"]: row for row in rows}
+    assert list(found) == list(lines) and found["ours"] == {"name": "ours", "file": f"{here}/ours.json", "description": "For us"}, found
+    assert set(found["charts"]) == {"name", "file", "error"}, found["charts"]
+    assert cells.hotcell("policy", "list", "all").returncode == 64
