@@ -90,6 +90,8 @@ static int status_of(const struct hc_exchange *x, const struct hc_problem *p)
     const int status = hc_problem_status(p);
     if (p->kind == HC_PROBLEM_GONE)
         return x->route->dialect == HC_DIALECT_API ? 404 : 502;
+    if (p->kind == HC_PROBLEM_HOST) /* clients would try again after a 503 */
+        return 500;
     return status == 422 ? 400 : status;
 }
 

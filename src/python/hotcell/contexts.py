@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Type, Union
 
-from .errors import InputError
+from .errors import HotcellError, InputError
 from .staging import path_of
 
 if TYPE_CHECKING:
@@ -71,9 +71,13 @@ class Context(_Named):
     def __enter__(self) -> "Context":
         return self
 
-    def __exit__(self, *why: Any) -> None:
-        if not self._session.ended:
-            self.end()
+    def __exit__(self, kind: Optional[Type[BaseException]], *_: Any) -> None:
+        try:
+            if not self._session.ended:
+                self.end()
+        except HotcellError:
+            if kind is None:  # else what the block raised says more
+                raise
 
 
 class AsyncContext(_Named):
@@ -106,6 +110,10 @@ class AsyncContext(_Named):
     async def __aenter__(self) -> "AsyncContext":
         return self
 
-    async def __aexit__(self, *why: Any) -> None:
-        if not self._session.ended:
-            await self.end()
+    async def __aexit__(self, kind: Optional[Type[BaseException]], *_: Any) -> None:
+        try:
+            if not self._session.ended:
+                await self.end()
+        except HotcellError:
+            if kind is None:
+                raise
