@@ -98,6 +98,13 @@ extern const size_t hc_job_options_count;
 
 #define HC_CONTEXT_MAIN "main" /* name of the context that a session begins with, and that ends with it */
 
+/* The process that checks a program of a session before its own process gets it (cell/session). */
+enum hc_checker {
+    HC_CHECKER_ENDS,  /* it makes a copy of itself first, and ends with the check */
+    HC_CHECKER_STAYS, /* it makes a copy of itself first, and then waits for the next program to check */
+    HC_CHECKER_AGAIN  /* it has stayed, and does so again */
+};
+
 /* A job. It owns all that its pointers point to, except the rows of options. */
 struct hc_job {
 #define HC_JOB_TEXT(member, ...) char *member;
@@ -129,6 +136,7 @@ struct hc_job {
     struct hc_return returns[HC_MAX_RETURNS];       /* variables that the job returns */
     size_t return_count;                            /* used entries of `returns` */
     bool check_only;                                /* check the program, do not run it */
+    enum hc_checker checker; /* of a session, with check_only: which process checks, and what becomes of it */
     bool session;  /* the job has no program of its own: runs come one after another (cell/session.h) */
     int run;       /* number of this run in its session, from 1; 0: not a run of a session */
     cJSON *labels; /* object of strings, owned; NULL if none */

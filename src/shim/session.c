@@ -93,20 +93,34 @@ static void order_finish(struct order *o)
 
 /* ---- copies ---- */
 
-/* Waits for the launcher's signal that this copy takes over. Other processes of the cell cannot send it. The
- * kernel sends SIGHUP to the program's process group, in which this copy is, when a child's end orphans it:
- * that signal must not end the copy later. */
-static void wait_for_turn(void)
+/* The signals that wait_for_turn waits for, and which have to be blocked before. The kernel sends SIGHUP to
+ * the program's process group, in which this process is, when a child's end orphans it: that signal must not
+ * end the process later. */
+static sigset_t turn_signals(void)
 {
     sigset_t turn;
     (void)sigemptyset(&turn);
     (void)sigaddset(&turn, HC_SIGNAL_RESUME);
     (void)sigaddset(&turn, SIGHUP);
+    return turn;
+}
+
+/* Waits for the launcher's signal that this process takes over. Other processes of the cell cannot send it.
+ */
+static void wait_for_turn(void)
+{
+    const sigset_t turn = turn_signals();
+    while (sigwaitinfo(&turn, NULL) != HC_SIGNAL_RESUME)
+        ;
+}
+
+/* As a copy: tells the launcher that it is there, and waits. */
+static void wait_as_copy(void)
+{
     while (getppid() != 1) /* the launcher recognises the copy by its parent, pid 1 */
         (void)sched_yield();
     send_empty_frame(HC_FRAME_KEPT);
-    while (sigwaitinfo(&turn, NULL) != HC_SIGNAL_RESUME)
-        ;
+    wait_for_turn();
 }
 
 /* Saves the state of the module random, which takes a new seed after a fork: the program's sequence of random
@@ -152,7 +166,7 @@ static enum side fork_twice(void)
     sigjmp_buf copy;
     if (sigsetjmp(copy, 0)) {
         hc_renew_rseq();
-        wait_for_turn();
+        wait_as_copy();
         return SIDE_COPY;
     }
     pid_t between = clone(be_between, stack + sizeof stack, HC_BETWEEN_CLONE, &copy);
@@ -248,6 +262,8 @@ static int compile_run(const struct order *o, struct hc_program *program, struct
         hc_send_rejected(found);
         return -1;
     }
+    if (job->check)
+        return 0;
     hc_program_take_rules(program, job->rules);
     hc_autopy *text = program->text ? Py_NewRef(program->text) : PyUnicode_FromString("");
     hc_autopy *done = text ? hc_frozen_call("hooks", "start", "(OLLL)", text, (long long)job->figures,
@@ -322,6 +338,10 @@ static void run_program(const struct order *o, const struct hc_program *program,
  * longer than the check. */
 static void silence_warnings(void)
 {
+    static bool silent;
+    if (silent)
+        return;
+    silent = true;
     hc_autopy *module = PyImport_ImportModuleLevel("_warnings", NULL, NULL, NULL, 0);
     hc_autopy *filters = module ? PyObject_GetAttrString(module, "filters") : NULL;
     hc_autopy *all = filters ? Py_BuildValue("(sOOOi)", "ignore", Py_None, PyExc_Warning, Py_None, 0) : NULL;
@@ -329,11 +349,22 @@ static void silence_warnings(void)
         fail_python("begin the check");
 }
 
-static _Noreturn void end_check(int rc)
+static void begin_check(void)
 {
+    const sigset_t turn = turn_signals();
+    (void)sigprocmask(SIG_BLOCK, &turn, NULL);
+    silence_warnings();
+}
+
+/* Tells the launcher that the program has passed its check; of findings it knows already. Ends this process
+ * unless it is to check the next program, too. */
+static void end_check(const struct order *o, int rc)
+{
+    hc_flush_streams();
     if (rc == 0)
         send_empty_frame(HC_FRAME_PASSED);
-    _exit(rc == 0 ? HC_EXIT_OK : HC_EXIT_REJECTED);
+    if (o->handover.job.checker == HC_CHECKER_ENDS)
+        _exit(rc == 0 ? HC_EXIT_OK : HC_EXIT_REJECTED);
 }
 
 static void run(struct order *o, PyObject *space, PyObject *columns)
@@ -349,12 +380,13 @@ static void run(struct order *o, PyObject *space, PyObject *columns)
     if (hc_tools_begin_run() < 0)
         fail_python("begin the run");
     if (o->handover.job.check)
-        silence_warnings();
+        begin_check();
     int rc = compile_run(o, &program, &found) == 0 && bind_given(o, space, columns) == 0 ? 0 : -1;
     if (o->handover.job.check)
-        end_check(rc);
-    begun = true;
-    if (rc == 0) {
+        end_check(o, rc);
+    else
+        begun = true;
+    if (rc == 0 && begun) {
         bind_variables(o, space);
         begin_feed(o);
         run_program(o, &program, space, columns);
@@ -373,8 +405,9 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         struct order next = {.input = -1};
         if (read_order(&next, &err) < 0)
             exit_with_error(&err);
-        hc_autopy *random = random_state();
-        enum side side = make_copy();
+        const bool stayed = next.handover.job.check && next.handover.job.checker == HC_CHECKER_AGAIN;
+        hc_autopy *random = stayed ? NULL : random_state();
+        enum side side = stayed ? SIDE_ORIGINAL : make_copy();
         if (side == SIDE_COPY) {
             order_finish(&next);
             hc_wire_drop(HC_FD_CONTROL);
@@ -399,5 +432,10 @@ _Noreturn void hc_session_serve(PyObject *space, PyObject *columns)
         run(&next, space, columns);
         order_finish(&current);
         current = next;
+        if (!current.handover.job.check)
+            continue;
+        wait_for_turn();
+        hc_wire_drop(HC_FD_CONTROL);
+        send_empty_frame(HC_FRAME_RESUMED);
     }
 }

@@ -42,19 +42,20 @@ enum hc_frame_type {
     HC_FRAME_TOOL_RESULT = 10,
     /* A session (cell/session.h), in which READY comes once, and for each run NEXT, KEPT, GO, and what a job
      * has from CHECKED on. Once a run has begun, the program of each further run is checked by a copy from
-     * before the first run: NEXT, KEPT, GO, then CHECKED if there is something to say, then PASSED or
-     * REJECTED. Only then the session's own process gets it: NEXT, KEPT, GO, RUN, and so on. */
+     * before the first run: NEXT, KEPT (not if it has checked a program before), GO, then CHECKED if there is
+     * something to say, then PASSED or REJECTED. Only then the session's own process gets it: NEXT, KEPT, GO,
+     * RUN, and so on. */
     HC_FRAME_NEXT = 11, /* launcher to shim, with a descriptor: the next run as a handover without filters */
     /* A copy of the interpreter has been made and waits for HC_SIGNAL_RESUME; sent by the copy itself, whose
      * pid the kernel tells. The interpreter waits for GO. No payload. */
     HC_FRAME_KEPT = 12,
-    HC_FRAME_RESUMED = 13, /* the copy has taken over; or the interpreter has made a copy, and no run follows.
-                              The sender waits for NEXT; no payload */
+    HC_FRAME_RESUMED = 13, /* the copy, or what has checked a program, has taken over; or the interpreter has
+                              made a copy, and no run follows. The sender waits for NEXT; no payload */
     /* JSON {"path"}: a figure is complete below /output (manifest/figure.h). May come between RUN and REPORT,
      * any number of times. It is only a notice: the launcher looks for itself which figures there are. */
     HC_FRAME_FIGURE = 14,
-    /* The check has not refused the program of the next run; the process that sends this then ends. No
-     * payload. */
+    /* The check has not refused the program of the next run. The process that sends this then ends, or waits
+     * as a copy does (enum hc_checker). No payload. */
     HC_FRAME_PASSED = 15,
     /* Launcher to a shim that was there before its job: the job's handover comes along as a descriptor; no
      * payload. */

@@ -114,6 +114,7 @@ static bool put_document(cJSON *root, enum hc_handover_kind kind, const struct h
            cJSON_AddNumberToObject(root, "output", capped ? (double)p->limits.output_bytes : 0) &&
            cJSON_AddNumberToObject(root, "tmp", (double)p->limits.tmp_bytes) &&
            cJSON_AddBoolToObject(root, "check", job->check_only) &&
+           (!job->checker || cJSON_AddNumberToObject(root, "checker", job->checker)) &&
            cJSON_AddBoolToObject(root, "guard", p->guard == HC_GUARD_ON) &&
            (!job->dir_count || cJSON_AddBoolToObject(root, "links", true)) &&
            (!p->learn || cJSON_AddBoolToObject(root, "learn", true)) &&
@@ -245,6 +246,7 @@ static void take_document(struct hc_handover_job *job, const cJSON *root)
         .command = hc_json_is_true(root, "command"),
         .workdir = hc_json_text(root, "workdir"),
         .check = hc_json_is_true(root, "check"),
+        .checker = (enum hc_checker)hc_json_int(root, "checker", HC_CHECKER_ENDS),
         .guard = hc_json_is_true(root, "guard"),
         .links = hc_json_is_true(root, "links"),
         .learn = hc_json_is_true(root, "learn"),

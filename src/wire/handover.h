@@ -17,6 +17,8 @@
  *
  * "session", "command", "learn", "links", "stdin", "interactive": true, or absent.
  *
+ * "checker": number, an enum hc_checker, or absent.
+ *
  * "rules": {section: {key: value}}, the policy's (policy/rules.h); with guard off without the guard's rules.
  *
  * "tools": [{"name", "argument_bytes", "description" or absent, "parameters" or absent}], or absent.
@@ -148,9 +150,10 @@ struct hc_handover_job {
     bool has_seed;    /* the job gives a seed */
     uint32_t seed;    /* seed of the hashes of str and of random; used if `has_seed` */
     bool session, check, guard, learn, network,
-        processes;   /* flags of the job and of its policy, as in the document */
-    bool links;      /* there may be symbolic links below /tmp, in a directory of the host */
-    int64_t figures; /* most figures of each kind that are saved */
+        processes;           /* flags of the job and of its policy, as in the document */
+    enum hc_checker checker; /* with `check`, in a session */
+    bool links;              /* there may be symbolic links below /tmp, in a directory of the host */
+    int64_t figures;         /* most figures of each kind that are saved */
     int64_t figure_bytes, value_bytes; /* most bytes of one figure; of the report */
     int64_t memory, output, tmp;  /* most bytes that the cell may use; `output` 0: /output is not capped */
     const cJSON *returns, *tools; /* lists, which Python reads */

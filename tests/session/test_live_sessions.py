@@ -289,9 +289,9 @@ def states_of_processes(session):
 
 
 def is_at_rest(session):
-    """The interpreter, its copy and, from the second run on, what checks programs are stopped. (Pid 1 sleeps, and so do the processes of a zygote.)"""
+    """The interpreter, its copy and, from the second run on, two that check programs are stopped. (Pid 1 sleeps, and so do a zygote's processes.)"""
     states = states_of_processes(session)
-    return states.count("T") in (2, 3) and set(states) == {"S", "T"}
+    return states.count("T") in (2, 4) and set(states) == {"S", "T"}
 
 
 def test_a_client_that_does_not_read_holds_nothing_up(session):
@@ -442,10 +442,10 @@ def test_the_run_is_what_the_kernel_ends_first_and_its_copy_is_worth_what_the_la
     launcher.chmod(0o755)
     monkeypatch.setattr(cells, "HOTCELL", launcher)
     with session_client.Session() as session:
-        for code, expected in (("x = 1", [300, 300, 1000]), ("import os; os._exit(1)", [300, 300, 300]), ("x", [300, 300, 300, 1000])):
+        for code, expected in (("x = 1", [300, 300, 1000]), ("import os; os._exit(1)", [300] * 4), ("x", [300] * 4 + [1000])):
             session.run(code)
             scores = sorted(int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in cells.descendants(session.process.pid))
-            assert scores == expected, "its first process, the copy, what checks programs, and what has run, unless the copy stands for that now"
+            assert scores == expected, "its first process, the copy, what checks programs and what has done so, and what has run, unless the copy stands for that now"
 
 
 def test_what_copies_keep_counts_with_the_rest(base_tree):  # pylint: disable=unused-argument
@@ -715,6 +715,50 @@ def test_the_parser_may_crash_in_every_run_and_costs_none(session):
         assert session.run("x").value == 1
 
 
+def check_rejected(session):
+    run = session.run("def")
+    assert (run.status, run.manifest["rejection"]["rule"]) == ("rejected", "syntax"), run
+
+
+def test_what_has_checked_a_program_checks_the_next(session):
+    """It stays from run to run, whether it has refused a program or not; long programs are for others; one that ends is replaced."""
+    session.run("x = 1")
+    session.run("x")
+    stay = set(cells.descendants(session.process.pid))
+    for code in ("x", "y = 2", "def", "x", "import warnings", "# " + "long" * 20000):
+        session.run(code)
+    gone = stay - set(cells.descendants(session.process.pid))
+    assert len(stay) == 5 and len(gone) == 2, (stay, gone)  # the copy of before the run, and what has checked the long program
+    checks = sorted(stay - gone)[-1]  # pid 1 and the interpreter are older
+    check_rejected(session)
+    pidfd = os.pidfd_open(checks)
+    os.kill(checks, signal.SIGKILL)
+    assert select.select([pidfd], [], [], 10)[0]
+    os.close(pidfd)
+    check_rejected(session)
+    run = session.run("x")
+    assert (run.value, run.state) == (1, "kept"), run
+
+
+def test_programs_that_were_checked_leave_nothing(session):
+    """Neither memory, nor what one of them declares for the next."""
+    session.run("x = 1")
+    session.run("from __future__ import annotations\nx")
+    run = session.run("def f(a: undefined): pass")
+    assert run.status == "error" and "NameError" in run.manifest["stderr"]["text"], run
+    processes = cells.descendants(session.process.pid)
+
+    def memory():
+        texts = [Path(f"/proc/{pid}/status").read_text(encoding="ascii") for pid in processes if Path(f"/proc/{pid}").exists()]
+        return max(int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith("RssAnon:"))
+    session.run("def" + " " * 60000)
+    before = memory()
+    for number in range(60):
+        check = session.run(f"text = {str(number) * 30000!r} def")
+        assert check.status == "rejected", check
+    assert memory() - before < 2048, "KiB"
+
+
 def test_warnings_of_the_compiler_are_told_once(session):
     for literal in ("1", "'a'"):  # other words, as Python 3.13 does not repeat those that it has told
         run = session.run(f"x = {literal} is 1")
@@ -740,8 +784,12 @@ def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pyli
     with session_client.Session() as session:
         session.run("x = 1")
         session.run("x = 2")
-        for pid in cells.descendants(session.process.pid)[1:]:
-            os.kill(pid, signal.SIGKILL)
+        waiting = [os.pidfd_open(pid) for pid in cells.descendants(session.process.pid)[1:]]
+        for pidfd in waiting:
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        for pidfd in waiting:
+            assert select.select([pidfd], [], [], 10)[0]
+            os.close(pidfd)
         run = session.run("print('unchecked')")
         assert (run.status, run.state, run.stdout) == ("error", "lost", ""), run
         assert "checks the session's programs" in run.manifest["reason"], run

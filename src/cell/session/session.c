@@ -174,8 +174,8 @@ int hc_session_start(struct hc_session **out, const struct hc_session_given *giv
     s->clock_ahead_ns = hc_clock_ahead();
     s->session_began_ns = s->run_began_ns = hc_launch_first_stamp(&s->policy);
     m->runs = cJSON_CreateArray();
-    s->active.pidfd = s->waiting_active.pidfd = s->copy.pidfd = s->checker.pidfd = s->before.process.pidfd =
-        -1;
+    s->active.pidfd = s->waiting_active.pidfd = s->copy.pidfd = s->checker.pidfd = s->reader.pidfd =
+        s->before.process.pidfd = -1;
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         s->checkpoints[i].process.pidfd = -1;
     s->input_fd = -1;
@@ -380,6 +380,7 @@ static void kill_all(struct hc_session *s)
     hc_process_kill(&s->active);
     hc_process_kill(&s->copy);
     hc_process_kill(&s->checker);
+    hc_process_kill(&s->reader);
     hc_session_drop_points(s);
     s->launch.sup.run_pid = 0; /* so that hc_supervise_kill kills the cell */
     hc_supervise_kill(&s->launch.sup);

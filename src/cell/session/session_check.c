@@ -7,25 +7,56 @@
  * stopped, packets that they sent before are dropped, and the kernel names the sender of each packet: only
  * packets of the checker count, or of a process that did not exist before the checker was told to make
  * one. No process can reach it either: the filters refuse to signal, trace or write to other processes.
- * The checker ends with the check: before it reads a program, it makes a copy of itself, which is the
- * checker from then on. */
+ *
+ * Before it reads a program, the checker makes a copy of itself, which is the checker from then on. To read a
+ * program runs nothing of it, and leaves nothing that the next check would see; so the process that has
+ * checked one stays, as the reader, and checks the next without another copy, which would cost as much as the
+ * whole run. Long programs and inputs, which libraries load, would leave it larger: these are for a process
+ * that ends with the check. If the reader ends, the checker makes the next. */
 #include "cell/session/session_parts.h"
 
 #include "cell/supervise/control.h"
 
-/* Make s->copy the active process, have it make a copy of itself and check the program. 1: it cannot take
- * over. */
-static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+#include <string.h>
+
+#define LONGEST_READ ((size_t)64 << 10) /* most bytes of a program that the reader checks */
+#define ROOM_TO_STAY 16 /* least limits.pids with which a process more stays between the runs */
+
+static struct hc_process take(struct hc_process *p)
+{
+    const struct hc_process taken = *p;
+    *p = (struct hc_process){.pidfd = -1};
+    return taken;
+}
+
+/* Which process is to check the job's program. */
+static enum hc_checker choose(struct hc_session *s, const struct hc_job *job)
+{
+    if (job->given || (job->code && strlen(job->code) > LONGEST_READ) || s->policy.limits.pids < ROOM_TO_STAY)
+        return HC_CHECKER_ENDS;
+    if (s->reader.pid && hc_process_ended(&s->reader))
+        hc_process_finish(&s->reader);
+    return s->reader.pid ? HC_CHECKER_AGAIN : HC_CHECKER_STAYS;
+}
+
+/* Make s->copy the active process, and have it check the program, and first make a copy of itself unless it
+ * has done so. 1: it cannot take over. */
+static int check_in_copy(struct hc_session *s, const struct hc_job *job, enum hc_checker checker,
+                         struct hc_error *err)
 {
     struct hc_job only = *job; /* its pointers are borrowed from `job` */
     only.check_only = true;
+    only.checker = checker;
     if (!hc_session_take_over(s))
         return 1;
-    hc_session_listen(s, HC_TALK_CHECKING, HC_ASKED_COPY);
-    if (hc_session_make_copy(s, &only, err) < 0)
+    const bool again = checker == HC_CHECKER_AGAIN;
+    hc_session_listen(s, HC_TALK_CHECKING, again ? 0 : HC_ASKED_COPY);
+    if ((again ? hc_session_order(s, &only, err) : hc_session_make_copy(s, &only, err)) < 0)
         return -1;
     if (hc_session_run_ended(s) || s->loop.dead)
         return 0;
+    if (again)
+        hc_process_set_oom_score(&s->active, true);
     if (hc_session_supervise(s, err) < 0)
         return -1;
     if (s->launch.sup.exit_known)
@@ -39,17 +70,24 @@ static int check_in_copy(struct hc_session *s, const struct hc_job *job, struct 
 /* Return the next checker. If no process can be it, its pid is 0. */
 static struct hc_process take_next(struct hc_session *s)
 {
-    struct hc_process *next = &s->copy;
-    if (hc_inbox_has(&s->launch.sup.inbox,
-                     HC_FRAME_UNKEPT)) { /* the checker made no copy, and waits for its next program itself */
-        next = &s->active;
-        next->serving = true;
-        if (!hc_process_stop(next))
-            hc_process_finish(next);
-    }
-    struct hc_process taken = *next;
-    *next = (struct hc_process){.pidfd = -1};
-    return taken;
+    if (!hc_inbox_has(&s->launch.sup.inbox, HC_FRAME_UNKEPT))
+        return take(&s->copy);
+    /* The checker made no copy, and waits for its next program itself. */
+    s->active.serving = true;
+    if (!hc_process_stop(&s->active))
+        hc_process_finish(&s->active);
+    return take(&s->active);
+}
+
+/* Keep the process that has checked the program as the reader, if it has told what it found. */
+static void keep_reader(struct hc_session *s)
+{
+    const struct hc_supervisor *sup = &s->launch.sup;
+    const bool told = sup->inbox.state == HC_TALK_OVER && sup->end == HC_END_NONE && !sup->exit_known;
+    if (!told || !hc_process_stop(&s->active) || hc_process_ended(&s->active))
+        return;
+    hc_process_set_oom_score(&s->active, false);
+    s->reader = take(&s->active);
 }
 
 int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err)
@@ -59,20 +97,24 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
     *passed = !s->active.touched;
     if (*passed)
         return 0;
+    const enum hc_checker kind = choose(s, job);
+    if (kind == HC_CHECKER_AGAIN)
+        checker = &s->reader;
     if (!checker->pid || checker->touched)
         return 1;
     hc_control_drop(&s->loop);
     hc_process_set_oom_score(&s->active, false); /* the session's process only waits during the check */
     s->waiting_active = s->active;
-    s->copy = *checker;
+    s->copy = take(checker);
     s->active = (struct hc_process){.pidfd = -1};
-    *checker = (struct hc_process){.pidfd = -1};
-    int rc = check_in_copy(s, job, err);
+    int rc = check_in_copy(s, job, kind, err);
     *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
-    *checker = take_next(s);
+    if (kind != HC_CHECKER_AGAIN)
+        *checker = take_next(s);
+    if (kind != HC_CHECKER_ENDS)
+        keep_reader(s);
     hc_process_kill(&s->active);
-    s->active = s->waiting_active;
-    s->waiting_active = (struct hc_process){.pidfd = -1};
+    s->active = take(&s->waiting_active);
     hc_process_set_oom_score(&s->active, true);
     hc_session_activate(s);
     return rc;

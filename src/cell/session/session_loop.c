@@ -213,6 +213,7 @@ static size_t own_processes(const struct hc_session *s, const struct hc_process 
     add_process(&s->waiting_active, out, &count);
     add_process(&s->copy, out, &count);
     add_process(&s->checker, out, &count);
+    add_process(&s->reader, out, &count);
     add_process(&s->before.process, out, &count);
     for (size_t i = 0; i < HC_SESSION_COPIES; i++)
         add_process(&s->checkpoints[i].process, out, &count);

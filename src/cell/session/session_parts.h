@@ -49,7 +49,9 @@ struct hc_session {
     struct hc_fork_permit fork_permit; /* decides whether `active` may fork */
     struct hc_process active, copy; /* the process that runs programs; the copy of it made before this run */
     struct hc_process waiting_active; /* the active process, while the checker is active in its place */
-    struct hc_process checker; /* a copy from before the first run, which checks the programs of later ones */
+    /* A copy from before the first run, which checks the programs of later ones; one that has done so, and
+     * checks such programs again as need no new copy. */
+    struct hc_process checker, reader;
     /* The copy from before the last run, kept until the next run has its own copy. */
     struct hc_saved_copy before;
     /* Checkpoints, and contexts at rest; an entry without a process is free. */
@@ -104,7 +106,7 @@ int hc_session_open_process(const struct hc_session *s, pid_t pid, struct hc_pro
                             struct hc_error *err);
 
 /* Most processes that hc_session_processes lists. */
-#define HC_SESSION_PROCESSES (HC_SESSION_COPIES + HC_SESSION_BRANCHES + 6)
+#define HC_SESSION_PROCESSES (HC_SESSION_COPIES + HC_SESSION_BRANCHES + 7)
 
 /* List the session's own processes: the active one, and the waiting copies. Returns their number. */
 size_t hc_session_processes(const struct hc_session *s, pid_t out[HC_SESSION_PROCESSES]);
@@ -158,6 +160,8 @@ void hc_session_listen(struct hc_session *s, enum hc_talk_state state, unsigned 
 /* Send `job` to s->active and have it make a copy, s->copy, before the program runs. Returns 0 also if the
  * interpreter has ended or refused; then s->copy is empty. */
 int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err);
+/* Send `job` to s->active, which makes no copy before it begins. */
+int hc_session_order(struct hc_session *s, const struct hc_job *job, struct hc_error *err);
 /* Let s->active begin with the program. */
 int hc_session_let_begin(struct hc_session *s, struct hc_error *err);
 

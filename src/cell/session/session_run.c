@@ -175,6 +175,13 @@ static void note_others(struct hc_session *s)
     hc_control_drop(&s->loop);
 }
 
+int hc_session_order(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
+{
+    hc_control_drop(&s->loop); /* what processes sent before */
+    hc_process_signal(&s->active, SIGCONT);
+    return send_next(s, job, err);
+}
+
 int hc_session_make_copy(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -542,23 +549,48 @@ static void settle_state(struct hc_session *s, struct hc_session_result *r)
     r->back_to = s->run_number;
 }
 
-/* Do the run, whose inputs are in their places; `since_us`: when it began. */
-static int run_placed(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
-                      struct hc_session_result *r, int64_t since_us, struct hc_error *err)
+/* Have the program checked, and run it. */
+static int check_and_run(struct hc_session *s, const struct hc_job *job, struct hc_session_result *r,
+                         struct hc_error *err)
 {
-    struct hc_supervisor *sup = &s->launch.sup;
     bool passed = false;
-    int rc = hc_session_open_pipes(s, err) < 0 ? -1 : hc_session_check(s, job, &passed, err);
+    int rc = hc_session_check(s, job, &passed, err);
     if (rc > 0)
         end_unchecked(s, r);
     if (rc != 0)
-        return rc < 0 ? -1 : 0;
+        return rc;
     if (!passed)
         refuse_run(s);
     else if (hc_session_begin_input(s, job, err) < 0 || run_program(s, job, r->m, err) < 0)
         return -1;
     (void)hc_feed_stop(&s->launch.feed);
     hc_session_end_input(s);
+    return 0;
+}
+
+/* Whether nothing ran for want of a copy, and there is more room without the reader, which has ended then: a
+ * copy of the checker tells whether it is enough. */
+static bool makes_room(struct hc_session *s)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    if (!hc_inbox_has(&sup->inbox, HC_FRAME_UNKEPT) || !s->reader.pid || sup->end != HC_END_NONE || s->died)
+        return false;
+    hc_process_end(&s->reader);
+    hc_buf_clear(&sup->checked);
+    sup->go_us = 0;
+    return true;
+}
+
+/* Do the run, whose inputs are in their places; `since_us`: when it began. */
+static int run_placed(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
+                      struct hc_session_result *r, int64_t since_us, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    int rc = hc_session_open_pipes(s, err) < 0 ? -1 : check_and_run(s, job, r, err);
+    if (rc == 0 && makes_room(s))
+        rc = check_and_run(s, job, r, err);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
     if (!sup->go_us)
         sup->go_us = hc_now_us(); /* the interpreter was ready, though the program did not begin */
     const bool alone = hc_session_kill_unknown(s);

@@ -267,6 +267,8 @@ def start(text, count, size, room):
 def remember_source(linecache):
     from io import StringIO
     for name, source in sources.items():
+        if name != cell and name in linecache.cache:
+            continue  # of an earlier run of a session
         lines = StringIO(source, newline=None).readlines()  # the line ends that the tokenizer knows, no others
         if lines and not lines[-1].endswith("\n"):
             lines[-1] += "\n"
