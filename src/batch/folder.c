@@ -156,26 +156,37 @@ int hc_folder_read_sync(struct hc_folder *p, struct hc_error *err)
     return 0;
 }
 
+static const char summary_temp[] = "." HC_BATCH_SUMMARY ".new";
+
+/* Write the summary under another name than its own, and to disk. */
 static int write_summary(const struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err)
 {
-    static const char temp[] = "." HC_BATCH_SUMMARY ".new";
-    (void)unlinkat(p->dir, temp, 0);
-    hc_autofd fd = openat(p->dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    (void)unlinkat(p->dir, summary_temp, 0);
+    hc_autofd fd = openat(p->dir, summary_temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
-        return hc_fail(err, errno, "%s/%s", p->path, temp);
+        return hc_fail(err, errno, "%s/%s", p->path, summary_temp);
     if (hc_write_all(fd, summary->data, summary->len, err) < 0)
         return hc_ctx(err, "%s/" HC_BATCH_SUMMARY, p->path);
-    if (fsync(fd) < 0 || renameat(p->dir, temp, p->dir, HC_BATCH_SUMMARY) < 0)
-        return hc_fail(err, errno, "%s/" HC_BATCH_SUMMARY, p->path);
+    return fsync(fd) < 0 ? hc_fail(err, errno, "%s/" HC_BATCH_SUMMARY, p->path) : 0;
+}
+
+/* Wait until all that is wanted is on disk. */
+static int await_syncs(struct hc_folder *p, uint64_t wanted, struct hc_error *err)
+{
+    while (p->synced < wanted)
+        if (hc_folder_read_sync(p, err) < 0 || hc_folder_start_sync(p, err) < 0)
+            return -1;
     return 0;
 }
 
 int hc_folder_settle(struct hc_folder *p, const struct hc_buf *summary, struct hc_error *err)
 {
-    int error = sync_files(p);
-    if (error)
-        return hc_fail(err, error, "put the results in %s on disk", p->path);
-    if (write_summary(p, summary, err) < 0)
+    const uint64_t wanted = hc_folder_want_sync(p);
+    if (hc_folder_start_sync(p, err) < 0 || write_summary(p, summary, err) < 0 ||
+        await_syncs(p, wanted, err) < 0)
         return -1;
+    hc_close_fd(&p->sync_fd); /* the process ends meanwhile */
+    if (renameat(p->dir, summary_temp, p->dir, HC_BATCH_SUMMARY) < 0)
+        return hc_fail(err, errno, "%s/" HC_BATCH_SUMMARY, p->path);
     return fsync(p->dir) < 0 ? hc_fail(err, errno, "%s", p->path) : 0;
 }

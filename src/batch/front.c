@@ -35,9 +35,14 @@ static _Noreturn void be_worker(struct hc_batch_front *f, int socket, pid_t pare
     /* A worker's cells die with it, and it dies with the front. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
         _exit(EXIT_FAILURE);
-    for (size_t i = 0; i < f->worker_count; i++)
-        if (f->workers[i].fd >= 0 && f->workers[i].pid)
+    for (size_t i = 0; i < f->worker_count; i++) {
+        hc_close_fd(&f->workers[i].claim.fd);
+        if (f->workers[i].pid)
             (void)close(f->workers[i].fd);
+    }
+    for (size_t i = 0; i < f->claim_count; i++)
+        hc_close_fd(&f->claims[i].fd);
+    hc_close_fd(&f->timer);
     (void)close(f->folder.journal);
     (void)close(f->folder.results);
     (void)close(f->folder.sync_fd);
@@ -62,6 +67,18 @@ static int start_worker(struct hc_batch_front *f, struct hc_worker *h, struct hc
         return hc_fail(err, errno, "fork");
     }
     *h = (struct hc_worker){.pid = pid, .fd = ends[0], .claim.fd = -1};
+    return 0;
+}
+
+/* Start as many workers as there are jobs for: a file of one job needs but one. */
+static int start_workers(struct hc_batch_front *f, struct hc_error *err)
+{
+    size_t needed = f->claim_count;
+    for (size_t i = 0; i < f->worker_count; i++)
+        needed += f->workers[i].busy;
+    for (size_t i = 0; i < f->worker_count && i < needed && !f->stop; i++)
+        if (!f->workers[i].pid && start_worker(f, &f->workers[i], err) < 0)
+            return -1;
     return 0;
 }
 
@@ -251,7 +268,7 @@ static int wait_and_handle(struct hc_batch_front *f, struct hc_error *err)
 static int run_loop(struct hc_batch_front *f, struct hc_error *err)
 {
     for (;;) {
-        if (hc_batch_front_claim(f, err) < 0 || dispatch(f, err) < 0)
+        if (hc_batch_front_claim(f, err) < 0 || start_workers(f, err) < 0 || dispatch(f, err) < 0)
             return -1;
         if (is_over(f))
             return 0;
@@ -376,11 +393,11 @@ static int open_all(struct hc_batch_front *f, struct hc_error *err)
     f->claims = calloc(f->worker_count * RETRIED, sizeof *f->claims);
     if (f->cancel_event < 0 || !f->workers || !f->claims)
         return hc_fail(err, f->workers && f->claims ? errno : ENOMEM, "batch");
-    if (hc_order_start(f, err) < 0 || hc_folder_start_syncer(&f->folder, err) < 0)
-        return -1;
     for (size_t i = 0; i < f->worker_count; i++)
-        if (start_worker(f, &f->workers[i], err) < 0)
-            return -1;
+        f->workers[i] = (struct hc_worker){.fd = -1, .claim.fd = -1};
+    if (hc_order_start(f, err) < 0 || hc_folder_start_syncer(&f->folder, err) < 0 ||
+        start_worker(f, &f->workers[0], err) < 0)
+        return -1;
     return hc_progress_open(f, err);
 }
 
@@ -398,16 +415,22 @@ static int return_claims(struct hc_batch_front *f, struct hc_error *err)
     return rc;
 }
 
-/* End the workers, each after its job; `at_once`: kill them, after an error. */
+/* Have the workers end, each after its job. */
+static void dismiss_workers(const struct hc_batch_front *f)
+{
+    for (size_t i = 0; i < f->worker_count && f->workers; i++)
+        if (f->workers[i].pid)
+            (void)shutdown(f->workers[i].fd, SHUT_RDWR);
+}
+
+/* Wait until the workers have ended; `at_once`: kill them, after an error. */
 static void end_workers(struct hc_batch_front *f, bool at_once)
 {
     char how[60];
-    for (size_t i = 0; i < f->worker_count && f->workers; i++) {
-        if (at_once && f->workers[i].pid)
-            (void)kill(f->workers[i].pid, SIGKILL);
+    for (size_t i = 0; i < f->worker_count && f->workers && at_once; i++)
         if (f->workers[i].pid)
-            (void)shutdown(f->workers[i].fd, SHUT_RDWR);
-    }
+            (void)kill(f->workers[i].pid, SIGKILL);
+    dismiss_workers(f);
     for (size_t i = 0; i < f->worker_count && f->workers; i++) {
         hc_close_fd(&f->workers[i].claim.fd);
         if (f->workers[i].pid)
@@ -458,6 +481,7 @@ static int run(struct hc_batch_front *f, struct hc_error *err)
     f->began_us = hc_now_us();
     if (open_all(f, err) < 0 || run_loop(f, err) < 0 || return_claims(f, err) < 0)
         return -1;
+    dismiss_workers(f); /* they end while the rest is written */
     if (f->stop && f->input_ended && f->claim_count == 0 && f->tally.ended >= f->reader.line)
         f->stop = NULL; /* all jobs were done already */
     if (sum_up(f, err) < 0)

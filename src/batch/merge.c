@@ -441,7 +441,7 @@ static int sum_up(struct merge *m, struct hc_error *err)
 
 static int open_out(struct merge *m, const char *path, struct hc_error *err)
 {
-    if (hc_folder_open(&m->out, path, err) < 0)
+    if (hc_folder_open(&m->out, path, err) < 0 || hc_folder_start_syncer(&m->out, err) < 0)
         return -1;
     if (m->out.journal_bytes > 0 || lseek(m->out.results, 0, SEEK_END) > 0)
         return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has a batch already: give another -o DIR", path);

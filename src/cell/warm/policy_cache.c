@@ -169,7 +169,10 @@ static int hash_policy(struct hc_cached_policy *k, const struct hc_job *job, str
     hc_policy_keep(&k->policy, k->policy_hash, job->tenant);
     if (hc_warm_key(&k->policy, NULL, k->zygote_key, err) < 0)
         return -1;
-    return hc_warm_key(&k->policy, job->tenant, k->warm_key, err);
+    if (job->tenant)
+        return hc_warm_key(&k->policy, job->tenant, k->warm_key, err);
+    memcpy(k->warm_key, k->zygote_key, sizeof k->warm_key);
+    return 0;
 }
 
 static int load_policy(struct hc_cached_policy *k, struct hc_job *job, const struct hc_limits *max,
