@@ -25,6 +25,7 @@
 #include "shim/harness/frozen.h"
 #include "shim/harness/pyjson.h"
 #include "shim/harness/wire.h"
+#include "shim/immortal.h"
 #include "shim/init_image.h"
 #include "shim/lock.h"
 #include "shim/prefault.h"
@@ -377,6 +378,7 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
         hc_fail_python("copy the built-in names");
     if (hc_copyable(&open_files, &err) < 0)
         refuse_policy(&err);
+    hc_immortal_make_all();
     hc_settle();
     run_sample(own);
     init_fd = hc_init_image(&err);

@@ -57,6 +57,7 @@ static inline uint64_t hc_dict_tag(PyObject *dict);
  * PyOS_AfterFork_Child releases. A thread that held it when the process was copied is not in the child. */
 static inline void hc_fork_take_import_lock(void);
 
+/* HC_HAS_IMMORTAL: 1 where objects can be immortal, and then are not counted (PEP 683). */
 /* HC_HAS_TYPE_PARAMETERS: 1 where the syntax has type parameters and the statement "type". */
 
 #if PY_VERSION_HEX < 0x030c0000

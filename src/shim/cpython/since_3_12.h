@@ -6,6 +6,7 @@
 #include <internal/pycore_typeobject.h>
 
 #define HC_HAS_TYPE_PARAMETERS 1
+#define HC_HAS_IMMORTAL        1
 
 static inline bool hc_op_loads_attribute(int op)
 {

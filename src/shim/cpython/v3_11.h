@@ -5,6 +5,7 @@
 #include <internal/pycore_opcode.h>
 
 #define HC_HAS_TYPE_PARAMETERS 0
+#define HC_HAS_IMMORTAL        0
 
 static inline const hc_frame *hc_frame_top(PyThreadState *thread)
 {
