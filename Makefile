@@ -188,6 +188,8 @@ $(KERNEL): src/python/hotcell-kernel/__main__.py
 	@mkdir -p $(@D) && ln -sfn $(CURDIR)/src/python/hotcell $(@D)/hotcell && cp $< $@.new && mv $@.new $@
 $(B)/man/%: src/man/%.in $(FACTS)
 	$(call FILL,$<)
+$(B)/man/hotcell-bench.7: src/man/hotcell-bench.7.in src/man/measured.json src/man/measured-3.13.json src/facts/measured.py
+	@mkdir -p $(@D) && $(PYTHON) -I src/facts/measured.py src/man/measured.json src/man/measured-3.13.json $< >$@.new && mv $@.new $@
 
 $(B)/test/%: src/%.c $(B)/libcell.a
 	@mkdir -p $(@D) && echo "  TEST $<"
