@@ -1,8 +1,8 @@
 """Checkpoints and branches of a session: what comes back, and what does not."""
 
-
 import session_client
 from live_sessions import (answers_of_branches, done, fixture_bare, fixture_session, refused)  # pylint: disable=unused-import
+
 
 def test_a_checkpoint_can_be_gone_back_to_again_and_again(session):
     session.run("x = 1")
