@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import sys
 from pathlib import Path
 
 import cells
@@ -270,6 +271,18 @@ def test_warm_modules_are_loaded_and_in_no_program_s_way(warm):
     result = run_warm("import sys\nprint('decimal' in sys.modules, 'decimal' in globals())", "--guard=off",
                       policy={"warm": {"imports": ["decimal", "nothing_like_it"]}})
     assert result.stdout == "True False\n"
+
+
+def test_objects_of_the_interpreter_that_waits_are_not_counted(warm):
+    """Those of modules, functions and their code, so that cells share their pages: from Python 3.12 on. What a program makes is counted, and
+    freed."""
+    count = ("import sys, json, weakref\nclass Own: pass\nown, held = Own(), Own()\ndead = weakref.ref(own)\ndel own\n"
+             "print([sys.getrefcount(it) >= 0xffffffff for it in (json, json.dumps, json.dumps.__code__.co_names, json.JSONEncoder, Own, held)], dead())")
+    policy = {"warm": {"imports": ["json"]}}
+    there = sys.version_info >= (3, 12)
+    assert run_warm(count, "--guard=off", policy=policy).stdout == f"{[there] * 4 + [False] * 2} None\n"
+    cold = cells.run(count, "--guard=off", "--seed=1", policy=policy)
+    assert cold.stdout == f"{[False] * 6} None\n", cold
 
 
 def test_a_built_in_name_that_each_copy_changes_is_the_program_s(warm):
