@@ -219,7 +219,7 @@ static int write_part(struct hc_file_request *r, struct hc_incoming *in, struct 
     int rc = hc_file_check_room(r, in ? in->bytes : 0, err);
     if (rc == 0 && !in)
         rc = begin_incoming(r, &in, err);
-    if (rc == 0)
+    if (in && rc == 0)
         rc = add_part(r, in, st, err);
     if (rc != 0 || !r->more)
         hc_incoming_drop(in);
