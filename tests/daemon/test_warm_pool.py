@@ -169,6 +169,12 @@ def own_memory(d):
     return sorted(found)
 
 
+def test_memory_that_is_too_little_for_interpreters_with_libraries_is_told_at_the_start():
+    with daemons.Daemon(config={"workers": 1, "warm": {"memory": "100M"}}) as d:
+        d.wait_for_line("with libraries, 0 cells can wait: too little for most jobs with libraries (sizing: hotcelld(8), PROCESSES)")
+        assert d.end() == 0
+
+
 @pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who can be many tenants")
 @pytest.mark.usefixtures("scientific")
 def test_only_some_of_many_waiting_cells_have_copied_what_jobs_write_to():
