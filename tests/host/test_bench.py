@@ -105,6 +105,12 @@ def test_what_cannot_be_measured_is_said_before_anything_runs(words, said, base_
     assert said in bench(*words, check=64).stderr
 
 
+def test_a_report_that_cannot_be_written_is_said_before_anything_runs(base_tree):
+    where = cells.new_directory(cells.caller()) / "file"
+    where.touch()
+    assert bench("cold", "--quick", "-o", where, check=1).stderr == f"bench: {where}: File exists\n"
+
+
 @pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who can make cgroups")
 def test_a_run_that_is_broken_off_leaves_no_cgroup(base_tree):
     """Also if what was started in it has not ended yet."""
