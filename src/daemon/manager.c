@@ -433,8 +433,8 @@ static void say_ready(const struct manager *k)
     const struct hc_warm_rules warm = warm_rules(k);
     const int64_t fit = hc_warm_fit(&warm) * (int64_t)k->worker_count;
     if (warm.bytes)
-        hc_info("warm.memory: beside the interpreters of one policy with libraries, %lld cells can wait%s",
-                (long long)fit,
+        hc_info("warm.memory: beside the interpreters of one policy%s with libraries, %lld cells can wait%s",
+                warm.apart ? " and one tenant" : "", (long long)fit,
                 fit ? "" : ": too little for most jobs with libraries (sizing: hotcelld(8), PROCESSES)");
     if (!k->listeners.path[0] && (c->socket_mode || *c->socket_group))
         hc_info("socket.mode and socket.group are not used: the socket's are the service manager's");
