@@ -431,9 +431,11 @@ static void say_ready(const struct manager *k)
         (void)hc_buf_fmt(&where, ", %s port %u", c->listen[i].address, c->listen[i].port);
     hc_info("ready: %zu workers, %s", k->worker_count, where.data ? where.data : "");
     const struct hc_warm_rules warm = warm_rules(k);
+    const int64_t fit = hc_warm_fit(&warm) * (int64_t)k->worker_count;
     if (warm.bytes)
-        hc_info("warm.memory: beside the interpreters of one policy with libraries, %lld cells can wait",
-                (long long)(hc_warm_fit(&warm) * (int64_t)k->worker_count));
+        hc_info("warm.memory: beside the interpreters of one policy%s with libraries, %lld cells can wait%s",
+                warm.apart ? " and one tenant" : "", (long long)fit,
+                fit ? "" : ": too little for most jobs with libraries (sizing: hotcelld(8), PROCESSES)");
     if (!k->listeners.path[0] && (c->socket_mode || *c->socket_group))
         hc_info("socket.mode and socket.group are not used: the socket's are the service manager's");
 }

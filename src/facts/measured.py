@@ -9,7 +9,18 @@ import re
 import sys
 from pathlib import Path
 
+VERSION = 1  # of reports (tests/bench/report.schema.json)
 LEFT_OUT = ("values", "plot", "about")  # of a report: a page has medians and quartiles, and says in its own words what was measured
+
+
+def wrong(said):
+    sys.exit(f"measured.py: {said}")
+
+
+def escaped(text):
+    """What a report has, such as the name of a peer or what it said, as text of a page: none of it is a request to the formatter."""
+    line = " ".join(str(text).split()).replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{line}" if line[:1] in (".", "'") else line
 
 
 def number(value):
@@ -27,10 +38,11 @@ def times(value):
 
 def table(head, rows):
     """Columns of text, as wide as their widest cell: the first to the left, the others to the right."""
-    shown = [[str(cell) for cell in row] for row in (head, *rows)]
+    shown = [[" ".join(str(cell).split()) for cell in row] for row in (head, *rows)]
     widths = [max(len(row[at]) for row in shown) for at in range(len(head))]
     lines = ["  ".join(cell.rjust(width) if at else cell.ljust(width) for at, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in shown]
-    return ".Bd -literal\n" + "".join(f"{line}\n" for line in lines).replace("\\", "\\e").replace("-", "\\-") + ".Ed\n"
+    safe = [line.replace("\\", "\\e").replace("-", "\\-") for line in lines]
+    return ".Bd -literal\n" + "".join(f"\\&{line}\n" if line[:1] in (".", "'") else f"{line}\n" for line in safe) + ".Ed\n"
 
 
 def comparison(section):
@@ -47,14 +59,34 @@ def curve(section):
     return table([section["x"], *(f"{section['y']}: {line['name']}" for line in section["lines"])], rows)
 
 
+def plain(section):
+    return table(list(section["rows"][0]), [list(row.values()) for row in section["rows"]])
+
+
+def empty(section):
+    """Whether there is nothing to show, which a table would hide."""
+    return not section.get("rows") and not any(line["points"] for line in section.get("lines", []))
+
+
 def part(measured):
     """The tables of one measurement, and why something is missing in it."""
-    out = []
+    why = measured["failed"] or measured["left_out"]
+    out = [f".Pp\nNot measured: {escaped(why)}\n"] if why else []
     for section in measured["sections"]:
-        skipped = "".join(f".Pp\nNot measured: {row['name']}, {row['reason']}\n" for row in section["skipped"])
-        out.append(f".Pp\n{section['title'][:1].upper() + section['title'][1:]}:\n"
-                   + {"comparison": comparison, "curve": curve}[section["kind"]](section) + skipped)
+        if empty(section):
+            wrong(f"measurement {measured['name']!r}: {section['title']!r} has no values")
+        skipped = "".join(f".Pp\nNot measured: {escaped(row['name'])}, {escaped(row['reason'])}\n" for row in section["skipped"])
+        out.append(f".Pp\n{escaped(section['title'][:1].upper() + section['title'][1:])}:\n"
+                   + {"comparison": comparison, "curve": curve, "table": plain}[section["kind"]](section) + skipped)
     return "".join(out)
+
+
+def against(ratio, most):
+    """(at most, found): with three digits behind the point, or with as many as tell them apart."""
+    if ratio is None:
+        return f"{most:.3f}", "-"
+    digits = next((digits for digits in (3, 4) if f"{ratio:.{digits}f}" != f"{most:.{digits}f}"), 5) if ratio > most else 3
+    return f"{most:.{digits}f}", f"{ratio:.{digits}f}"
 
 
 def goals(told):
@@ -62,17 +94,17 @@ def goals(told):
     return table(["", "at most", "found", "met"],
                  [[f"{row['measurement']}: {row['title']}: {row['name']} to {row['of']}".replace(": processor time of a job", "")
                    .replace(": A program that prints a word", "").replace(": jobs of tenants with weights, for 100 of weight", ""),
-                   f"{row['at_most']:.2f}", times(row["ratio"]), answers[row["met"]]] for row in told["goals"]])
+                   *against(row["ratio"], row["at_most"]), answers[row["met"]]] for row in told["goals"]])
 
 
 def machine(told):
     found, processor = told["machine"], told["machine"]["processor"]
     programs = ", ".join(text for text in found["programs"].values() if text)
     virtual = " of a virtual machine" if processor["virtual"] else ""
-    return (f".Bl -tag -width Ds\n.It Em processors\n{processor['usable']}, {processor['model']}, {processor['mhz']} MHz{virtual}\n"
+    system = f"{found['distribution']}, Linux {found['kernel']}, {found['architecture']}, cgroups {found['cgroups']}"
+    return (f".Bl -tag -width Ds\n.It Em processors\n{processor['usable']}, {escaped(processor['model'])}, {processor['mhz']} MHz{virtual}\n"
             f".It Em memory\n{found['memory']['total_mib']} MiB\n"
-            f".It Em system\n{found['distribution']}, Linux {found['kernel']}, {found['architecture']}, cgroups {found['cgroups']}\n"
-            f".It Em programs\n{programs}\n.It Em hotcell\nas of {told['started'][:10]}, by {'root' if found['root'] else 'an ordinary user'}\n.El\n")
+            f".It Em system\n{escaped(system)}\n.It Em programs\n{escaped(programs)}\n.It Em hotcell\nas of {told['started'][:10]}, by {'root' if found['root'] else 'an ordinary user'}\n.El\n")
 
 
 def parts(told, prefix):
@@ -88,21 +120,51 @@ def trimmed(value):
 
 
 def read(path):
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    """A report that can be shown: of this version, and no quick one."""
+    try:
+        told = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        wrong(f"{path}: {error.strerror if isinstance(error, OSError) else f'no report: {error}'}")
+    version = told.get("version") if isinstance(told, dict) else None
+    if version != VERSION:
+        wrong(f"{path}: version {VERSION} of a report of tests/bench/run is expected, not {version}")
+    if told.get("quick"):
+        wrong(f"{path}: a quick run, whose numbers mean nothing: tests/bench/run without --quick")
+    return told
+
+
+def shown(path, prefix):
+    try:
+        return parts(read(path), prefix)
+    except (KeyError, TypeError) as error:
+        return wrong(f"{path}: not as tests/bench/report.schema.json has it: {type(error).__name__}: {error}")
 
 
 def fill(report, other, template):
-    known = {**parts(read(report), "MEASURED"), **parts(read(other), "OTHER")}
+    known = {**shown(report, "MEASURED"), **shown(other, "OTHER")}
 
     def replaced(match):
         if match[1] not in known:
-            sys.exit(f"measured.py: {report} and {other} have no part @{match[1]}@")
+            wrong(f"{report} and {other} have no part @{match[1]}@")
         return known[match[1]]
-    return re.sub(r"^@([A-Z]+_[A-Z]+)@\n", replaced, Path(template).read_text(encoding="utf-8"), flags=re.M)
+    try:
+        text = Path(template).read_text(encoding="utf-8")
+    except OSError as error:
+        wrong(f"{template}: {error.strerror}")
+    page = re.sub(r"^@([A-Z]+_[A-Z]+)@$\n", replaced, text, flags=re.M)
+    left = re.search(r"@(?:MEASURED|OTHER)_[^@\s]*@", page)
+    if left:
+        wrong(f"{template}: {left[0]} is not a line of its own")
+    return page
 
 
-def main(report, *page):
-    return fill(report, *page) if page else json.dumps(trimmed(read(report)), indent=1) + "\n"
+def main(*words):
+    if len(words) == 1:
+        return json.dumps(trimmed(read(words[0])), indent=1) + "\n"
+    if len(words) != 3:
+        print("measured.py: usage: measured.py REPORT.json [OTHER.json TEMPLATE]", file=sys.stderr)
+        sys.exit(64)
+    return fill(*words)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ static bool is_of_tree(const char *path)
 
 static int refuse_policy_code(struct hc_error *err, const char *what, const char *path)
 {
-    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "warm: what is imported has %s%s%s", what, *path ? ": " : "",
-                      path);
+    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "warm: the imports or the code have %s%s%s", what,
+                      *path ? ": " : "", path);
 }
 
 /* Requires that there is one thread. A copy has only the thread that forks: work of other threads would stay
@@ -42,10 +42,11 @@ static int check_threads(struct hc_error *err)
     for (const struct dirent *e; (e = readdir(tasks));)
         count += e->d_name[0] != '.';
     closedir(tasks);
-    return count == 1 ? 0
-                      : hc_fail_as(err, HC_EXIT_CONFIG, 0,
-                                   "warm: what is imported has started threads (%d), which cannot be copied",
-                                   count - 1);
+    return count == 1
+               ? 0
+               : hc_fail_as(err, HC_EXIT_CONFIG, 0,
+                            "warm: the imports or the code have started threads (%d), which cannot be copied",
+                            count - 1);
 }
 
 /* Shared memory that is writable, or is not a file of the tree, would be a channel between copies. iconv

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,21 @@ def test_a_larger_interpreter_serves_all_where_there_is_room_for_one(scientific,
         assert d.end() == 0
 
 
+def test_a_worker_keeps_no_more_interpreters_than_hotcelld_8_says_however_much_memory_there_is():
+    most = int(re.search(r"A worker keeps (\d+) interpreters", daemons.SOURCE.joinpath("man", "hotcelld.8.in").read_text(encoding="utf-8"))[1])
+    kinds = [{"code": "1", "limits": {"memory": f"{256 + number}M"}} for number in range(most + 1)]
+    with daemons.Daemon(config={"workers": 1, "warm": {"memory": "4G"}}) as d:
+        for kind in kinds:
+            for _ in range(3):
+                assert d.post(kind).json["status"] == "ok"
+        assert d.warm_counts()["warm_zygotes"] == most
+        time.sleep(10.5)  # so long is an interpreter in use after its last job
+        for _ in range(3):
+            d.post(kinds[-1])
+        d.wait_for_line(f"gives way to another (a worker keeps {most} at most)")
+        assert d.end() == 0
+
+
 def test_an_interpreter_in_use_does_not_give_way_to_another(user):
     """With room for one, it would be started anew for each job of two kinds that come in turn."""
     kinds = [{"code": "1"}, {"code": "1", "limits": {"memory": "300M"}}]
@@ -167,6 +183,18 @@ def own_memory(d):
                     text = Path(f"/proc/{cell}/smaps_rollup").read_text(encoding="ascii")
                     found.append(int(re.search(r"^Private_Dirty: +(\d+) kB$", text, re.M)[1]))
     return sorted(found)
+
+
+def test_memory_that_is_too_little_for_interpreters_with_libraries_is_told_at_the_start():
+    with daemons.Daemon(config={"workers": 1, "warm": {"memory": "100M"}}) as d:
+        d.wait_for_line("with libraries, 0 cells can wait: too little for most jobs with libraries (sizing: hotcelld(8), PROCESSES)")
+        assert d.end() == 0
+
+
+def test_how_many_cells_can_wait_is_told_for_one_tenant_where_each_has_interpreters():
+    with daemons.Daemon(config={"workers": 1, "warm": {"memory": "400M", "interpreters": "apart"}}) as d:
+        d.wait_for_line("warm.memory: beside the interpreters of one policy and one tenant with libraries, 116 cells can wait")
+        assert d.end() == 0
 
 
 @pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who can be many tenants")

@@ -92,10 +92,43 @@ def test_all_measurements_are_made_and_reported(base_tree):
 @pytest.mark.parametrize("words, said", [
     (["warp"], "there is no measurement warp: one of cold,"),
     (["--peer", "nsjail"], "'nsjail' is not NAME=COMMAND"),
+    (["--peer", "nsjail='{program}"], "nsjail='{program}\": No closing quotation"),
+    (["--peer", "hotcell run={python} {program}"], "'hotcell run' is measured anyway"),
+    (["--peer", "bubblewrap={python} {program}"], "'bubblewrap' is measured anyway"),
+    (["--peer", "a=true {program}", "--peer", "a=false {program}"], "a is given twice"),
+    (["warm", "--peer", "a=true {program}"], "none is measured in warm, only in cold and steady"),
     (["--scale", "0"], "--scale: more than 0"),
+    (["--scale", "nan"], "--scale: more than 0"),
+    (["--most", "9"], "--most: at least 10"),
 ])
 def test_what_cannot_be_measured_is_said_before_anything_runs(words, said, base_tree):
     assert said in bench(*words, check=64).stderr
+
+
+def test_a_report_that_cannot_be_written_is_said_before_anything_runs(base_tree):
+    where = cells.new_directory(cells.caller()) / "file"
+    where.touch()
+    assert bench("cold", "--quick", "-o", where, check=1).stderr == f"bench: {where}: File exists\n"
+
+
+@pytest.mark.skipif(not cells.IS_ROOT, reason="needs root, who can make cgroups")
+def test_a_run_that_is_broken_off_leaves_no_cgroup(base_tree):
+    """Also if what was started in it has not ended yet."""
+    where = cells.new_directory(cells.caller())
+    run = subprocess.Popen([sys.executable, RUN, "processor", "--quick", "-o", where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           env={**os.environ, "HOTCELL_BUILD": str(cells.BUILD)})
+    groups = [top / f"hotcell-bench-{run.pid}" for top in (cells.Path("/sys/fs/cgroup/cpuacct"), cells.Path("/sys/fs/cgroup"))]
+
+    def busy():
+        return any(len((group / "cgroup.procs").read_text().split()) > 3 for group in groups if group.exists())
+    try:
+        cells.wait_until("a daemon in the cgroup", busy)
+        run.terminate()
+        assert run.wait(cells.PATIENCE) == 128 + 15
+    finally:
+        run.kill()
+        run.wait()
+    assert not any(group.exists() for group in groups)
 
 
 def test_all_measurements_are_listed(base_tree):

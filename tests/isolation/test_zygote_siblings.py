@@ -170,6 +170,8 @@ LEFT = {
     "shared memory that is read": ("import os, mmap, sys\nfd = os.open('/dev/zero', os.O_RDONLY)\n"
                                    "sys.left = mmap.mmap(fd, 4096, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ); os.close(fd)",
                                    "memory that its copies would share: /dev/zero"),
+    "a thread": ("import threading, time\nthreading.Thread(target=time.sleep, args=(99,), daemon=True).start()",
+                 "warm: the imports or the code have started threads (1), which cannot be copied"),
 }
 
 

@@ -130,7 +130,11 @@ class Daemon:
         self.process = self.begin(None, passed)
         self.pid = self.process.pid
         self.log = ""
-        self.wait_for_line("ready: ")
+        try:
+            self.wait_for_line("ready: ")
+        except BaseException:  # also a signal's: nobody has it yet who would end it
+            self.__exit__()
+            raise
 
     # ---- its process ----
 

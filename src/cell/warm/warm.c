@@ -167,12 +167,11 @@ static struct hc_warm_zygote *find_unneeded(struct hc_warm *w, const struct hc_w
     return NULL;
 }
 
-/* Stop a zygote that another needs the place of. */
-static void evict(struct hc_warm *w, struct hc_warm_zygote *z)
+/* Stop a zygote that another needs the place of; `bound`: what there is no more room in. */
+static void evict(struct hc_warm *w, struct hc_warm_zygote *z, const char *bound)
 {
-    hc_info("a warm interpreter of policy \"%s\" that was last used %lld s ago gives way to another "
-            "(warm.memory)",
-            z->cached->policy.name, (long long)(hc_mono_ms() - z->last) / 1000);
+    hc_info("a warm interpreter of policy \"%s\" that was last used %lld s ago gives way to another (%s)",
+            z->cached->policy.name, (long long)(hc_mono_ms() - z->last) / 1000, bound);
     stop_zygote(w, z, &w->counts.zygotes_evicted);
 }
 
@@ -186,7 +185,7 @@ static bool make_room(struct hc_warm *w, const struct hc_warm_zygote *newcomer, 
         struct hc_warm_zygote *z = find_unneeded(w, newcomer);
         if (!z)
             return false;
-        evict(w, z);
+        evict(w, z, "warm.memory");
     }
     return true;
 }
@@ -205,8 +204,11 @@ static struct hc_warm_zygote *find_zygote(struct hc_warm *w, const char *key, si
         if (!z->zygote && (!found || z->last < found->last))
             found = z;
     }
-    if (!found && (found = find_unneeded(w, NULL)))
-        evict(w, found);
+    if (!found && (found = find_unneeded(w, NULL))) {
+        char bound[48];
+        (void)snprintf(bound, sizeof bound, "a worker keeps %d at most", HC_WARM_ZYGOTES);
+        evict(w, found, bound);
+    }
     if (!found)
         return NULL;
     *found = (struct hc_warm_zygote){.rung = rung};

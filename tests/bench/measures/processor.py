@@ -3,7 +3,9 @@ that others reap. What others do beside costs it little, so it says more than th
 threads, which take network namespaces down, are in no such sum."""
 
 import contextlib
+import errno
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -16,6 +18,7 @@ NAME = "processor"
 TITLE = "Processor time"
 LONG = False
 JOBS = 40
+ENDING = 20  # seconds
 V1 = Path("/sys/fs/cgroup/cpuacct")
 V2 = Path("/sys/fs/cgroup")
 
@@ -61,8 +64,16 @@ class Account:
             (self.top / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
 
     def remove(self):
-        with contextlib.suppress(OSError):
-            self.path.rmdir()
+        """What was started in it may still be ending, as when a run is broken off."""
+        deadline = time.monotonic() + ENDING
+        with contextlib.suppress(FileNotFoundError):
+            while True:
+                try:
+                    return self.path.rmdir()
+                except OSError as error:
+                    if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                        return print(f"bench: {self.path} is left: {error.strerror}", file=sys.stderr)
+                time.sleep(0.05)
 
 
 def of_daemon(bench, spec):
