@@ -368,12 +368,20 @@ static bool put_run(cJSON *answer, const cJSON *manifest, const struct verdict *
 static void put_message(const cJSON *manifest, struct hc_buf *out)
 {
     static const char *const streams[] = {"stdout", "stderr"};
+    const cJSON *warning;
+    int n = 0;
     (void)hc_buf_str(out, hc_json_text(manifest, "reason"));
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
         const cJSON *stream = hc_json_member(manifest, streams[i]);
         if (hc_json_is_true(stream, "truncated"))
             (void)hc_buf_fmt(out, "%s%s has %lld bytes, and is cut (limits.%s)", out->len ? "; " : "",
                              streams[i], (long long)hc_json_int(stream, "bytes", 0), streams[i]);
+    }
+    cJSON_ArrayForEach(warning, hc_json_member(manifest, "warnings"))
+    {
+        if (!cJSON_IsString(warning) || n++ == HC_FUSION_MAX_WARNINGS)
+            break;
+        (void)hc_buf_fmt(out, "%s%s", out->len ? "; " : "", warning->valuestring);
     }
 }
 
