@@ -6,7 +6,7 @@
 #include "json/json.h"
 #include "wire/fusion.h"
 
-#define HC_FUSION_MAX_WARNINGS 20 /* warnings of one run that are passed on */
+#define HC_FUSION_MAX_WARNINGS 20 /* warnings of one program that are passed on */
 
 struct hc_fusion_language;
 
