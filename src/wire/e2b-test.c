@@ -197,6 +197,11 @@ static void events_become_lines(void **state)
          "{\"type\":\"result\",\"data\":{\"a\":[1,null]},\"is_main_result\":true}\n"},
         {{"{\"event\": \"result\", \"manifest\": {\"status\": \"memory\", \"reason\": \"too much\"}}"},
          "{\"type\":\"error\",\"name\":\"memory\",\"value\":\"too much\",\"traceback\":\"too much\"}\n"},
+        {{"{\"event\": \"result\", \"run\": 2, \"manifest\": {\"status\": \"ok\", \"warnings\": "
+          "[\"line 1: left out\", \"cut\"]}}"},
+         "{\"type\":\"stderr\",\"text\":\"hotcell: line 1: left out\\n\",\"timestamp\":\"now\"}\n"
+         "{\"type\":\"stderr\",\"text\":\"hotcell: cut\\n\",\"timestamp\":\"now\"}\n"
+         "{\"type\": \"number_of_executions\", \"execution_count\": 2}\n"},
         {{"{\"event\": \"problem\", \"problem\": {\"detail\": \"no\"}}"},
          "{\"type\":\"error\",\"name\":\"SandboxError\",\"value\":\"no\",\"traceback\":\"\"}\n"},
         {{"no JSON", "{\"event\": \"figure\"}"}, ""},

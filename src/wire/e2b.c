@@ -15,6 +15,7 @@
 #define TRACEBACK    "Traceback (most recent call last):\n"
 #define REFUSAL      "  File \"<cell" /* begins the text that says what is refused */
 #define REFUSAL_MAX  16384            /* bytes; such a text is shorter */
+#define MAX_WARNINGS 20               /* warnings of one run that are passed on */
 
 /* The templates that E2B's own clients ask for unless they are told another. */
 static const char *const usual_templates[] = {"base", "code-interpreter", "code-interpreter-v1", "default"};
@@ -577,11 +578,27 @@ static void put_end(const cJSON *manifest, struct hc_buf *out)
         put_error(strcmp(status, "timeout") == 0 ? "TimeoutError" : status, reason, reason, out);
 }
 
+/* Such as that a line "!pip install" was left out: no other line of the answer could say it. */
+static void put_warnings(const struct hc_e2b_events *e, const cJSON *manifest, struct hc_buf *out)
+{
+    const cJSON *warning;
+    int n = 0;
+    cJSON_ArrayForEach(warning, hc_json_member(manifest, "warnings"))
+    {
+        hc_autobuf text = {0};
+        if (!cJSON_IsString(warning) || n++ == MAX_WARNINGS)
+            break;
+        out->failed |= hc_buf_fmt(&text, "hotcell: %s\n", warning->valuestring) < 0;
+        put_output(e, "stderr", text.data ? text.data : "", out);
+    }
+}
+
 static void put_result(struct hc_e2b_events *e, const cJSON *event, struct hc_buf *out)
 {
     const cJSON *manifest = hc_json_member(event, "manifest"), *guest = hc_json_member(manifest, "guest");
     const cJSON *figure;
     release(e, traceback_of(manifest), out);
+    put_warnings(e, manifest, out);
     cJSON_ArrayForEach(figure, hc_json_member(manifest, "figures"))
         put_figure(e, figure, find_chart(guest, hc_json_text(figure, "path")), out);
     put_value(hc_json_member(guest, "value"), out);

@@ -363,17 +363,26 @@ static bool put_run(cJSON *answer, const cJSON *manifest, const struct verdict *
            put_stderr(run, manifest);
 }
 
-/* The reason of the end, and what of the output is not in the answer: a judge that compares output must not
- * take what was cut for all of it. */
+/* The reason of the end, what was left out of the program's text before it ran, and what of the output is not
+ * in the answer: a judge that compares output must not take what was cut for all of it. */
 static void put_message(const cJSON *manifest, struct hc_buf *out)
 {
     static const char *const streams[] = {"stdout", "stderr"};
+    const cJSON *finding;
+    int n = 0;
     (void)hc_buf_str(out, hc_json_text(manifest, "reason"));
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
         const cJSON *stream = hc_json_member(manifest, streams[i]);
         if (hc_json_is_true(stream, "truncated"))
             (void)hc_buf_fmt(out, "%s%s has %lld bytes, and is cut (limits.%s)", out->len ? "; " : "",
                              streams[i], (long long)hc_json_int(stream, "bytes", 0), streams[i]);
+    }
+    cJSON_ArrayForEach(finding, hc_json_member(hc_json_member(manifest, "check"), "warnings"))
+    {
+        const char *rule = hc_json_text(finding, "rule");
+        if ((strcmp(rule, "tidy") == 0 || strcmp(rule, "imports") == 0) && n++ < HC_FUSION_MAX_WARNINGS)
+            (void)hc_buf_fmt(out, "%sline %lld: %s", out->len ? "; " : "",
+                             (long long)hc_json_int(finding, "line", 0), hc_json_text(finding, "message"));
     }
 }
 

@@ -175,14 +175,27 @@ static void put_cell_error(struct hc_buf *out, const struct cell_error *error)
     (void)hc_buf_str(out, "]}");
 }
 
-/* Appends standard error without the traceback at its end, which is a part of the cell's error. */
+/* Appends standard error without the traceback at its end, which is a part of the cell's error, and the
+ * warnings of the run, such as that a line "!pip install" was left out. */
 static void put_cell_stderr(struct hc_buf *out, const cJSON *manifest, const char *traceback)
 {
     const char *text = hc_json_text(hc_json_member(manifest, "stderr"), "text");
     size_t len = strlen(text), tail = strlen(traceback);
+    const cJSON *warning;
+    hc_autobuf all = {0};
+    int n = 0;
     if (tail && tail <= len && strcmp(text + len - tail, traceback) == 0)
         len -= tail;
-    hc_json_quote(out, text, len);
+    (void)hc_buf_add(&all, text, len);
+    cJSON_ArrayForEach(warning, hc_json_member(manifest, "warnings"))
+    {
+        if (!cJSON_IsString(warning) || n++ == HC_FUSION_MAX_WARNINGS)
+            break;
+        (void)hc_buf_fmt(&all, "%shotcell: %s\n", all.len && all.data[all.len - 1] != '\n' ? "\n" : "",
+                         warning->valuestring);
+    }
+    out->failed |= all.failed;
+    hc_json_quote(out, all.data ? all.data : "", all.len);
 }
 
 int hc_fusion_add_cell(struct hc_fusion_notebook *n, const char *result, size_t len, hc_fusion_image *image,

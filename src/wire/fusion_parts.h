@@ -6,6 +6,8 @@
 #include "json/json.h"
 #include "wire/fusion.h"
 
+#define HC_FUSION_MAX_WARNINGS 20 /* warnings of one program that are passed on */
+
 struct hc_fusion_language;
 
 /* A request that is being read. */

@@ -165,6 +165,11 @@ def test_a_command_whose_session_is_lost_has_ended(daemon):
     assert [one["state"] for one in daemon.get(f"{session}/commands").json["commands"]] == ["ended"]
 
 
+def test_output_that_is_left_out_is_told_once(daemon, session):
+    lines = finished(daemon, start(daemon, session, "sh", "-c", "yes | head -c 3000000"))
+    assert [one["stream"] for one in lines if one["event"] == "cut"] == ["stdout"], lines[-3:]
+
+
 def test_a_flood_that_nobody_reads_does_not_make_the_front_large(daemon, session):
     flood = start(daemon, session, "yes", limits={"stdout": "16M"})
     events = []

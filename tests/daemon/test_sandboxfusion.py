@@ -58,6 +58,12 @@ def test_every_end_has_its_verdict(daemon, code, more, expected, words):
     assert words in run["stderr"] + said["message"], said
 
 
+def test_what_was_left_out_of_a_program_is_said(daemon):
+    said = ask(daemon, "!pip install x\nprint(1)")
+    assert (said["status"], said["run_result"]["stdout"], said["run_result"]["stderr"]) == ("Success", "1\n", ""), said
+    assert said["message"] == "line 1: The notebook command '!pip install x' was left out.", said
+
+
 def test_files_go_in_by_their_paths_and_come_back(daemon):
     said = ask(daemon, "import os\nprint(open('data/in.txt').read())\nos.makedirs('out')\nopen('out/a.bin', 'wb').write(bytes(range(3)))",
                files={"data/in.txt": encoded("given"), "empty": None}, fetch_files=["out/a.bin", "nothing", "../manifest.json", "/etc/passwd"])
@@ -179,6 +185,13 @@ def test_cells_of_a_notebook_run_in_one_state(daemon):
     assert second["display"][0]["text/plain"] == "'hello'" and third["stdout"] == "hello\n"
     assert (last["stdout"], last["stderr"]) == ("out\n", "on stderr\n")
     cells.wait_until("its session has ended", lambda: all(s["state"] == "ended" for s in sessions_of(daemon)))
+
+
+def test_what_was_left_out_of_a_cell_is_said(daemon):
+    said = ask_notebook(daemon, "!pip install x", "import sys; sys.stderr.write('own')\n!pip install y")
+    first, second = said["cells"]
+    assert first["stderr"] == "hotcell: line 1: The notebook command '!pip install x' was left out.\n" and first["error"] == [], first
+    assert second["stderr"].startswith("own\nhotcell: line 2: ") and second["error"] == [], second
 
 
 def test_a_cell_that_fails_says_why_and_the_next_ones_run(daemon):

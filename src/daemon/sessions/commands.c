@@ -292,6 +292,16 @@ static void count_output(struct hc_front_command *c, const char *event, const cJ
             (int64_t)(strlen(hc_json_text(json, "text")) + strlen(hc_json_text(json, "data")) / 4 * 3);
 }
 
+/* The session's process leaves output out: that is told once, whether or not the front has begun to do so. */
+static void take_cut(struct hc_front_command *c, const cJSON *json, const char *line, size_t len)
+{
+    const int stream = stream_of(hc_json_text(json, "stream"));
+    if (stream < 0 || c->cut[stream])
+        return;
+    c->cut[stream] = true;
+    tell(c, "cut", line, len);
+}
+
 void hc_front_commands_take(struct hc_front_session *s, const cJSON *json, const char *line, size_t len)
 {
     const char *event = hc_json_text(json, "event");
@@ -311,6 +321,8 @@ void hc_front_commands_take(struct hc_front_session *s, const cJSON *json, const
             answer_start(c, NULL);
     } else if (strcmp(event, "exited") == 0) {
         take_exit(s, c, json, line, len);
+    } else if (strcmp(event, "cut") == 0) {
+        take_cut(c, json, line, len);
     } else {
         tell(c, event, line, len);
     }
