@@ -45,9 +45,9 @@ static int print_lines(const cJSON *rows)
     const cJSON *row;
     cJSON_ArrayForEach(row, rows)
     {
-        const char *error = hc_json_text(row, "error");
-        (void)printf("%-15s  %s%s\n", hc_json_text(row, "name"), *error ? "cannot be used: " : "",
-                     *error ? error : hc_json_text(row, "description"));
+        const char *name = hc_json_text(row, "name"), *error = hc_json_text(row, "error");
+        const char *text = *error ? error : hc_json_text(row, "description");
+        (void)printf("%-*s%s%s\n", *text ? 17 : 0, name, *error ? "cannot be used: " : "", text);
     }
     return HC_EXIT_OK;
 }

@@ -593,12 +593,23 @@ static void put_warnings(const struct hc_e2b_events *e, const cJSON *manifest, s
     }
 }
 
+/* That the run was undone: its error does not say which variables the next run finds. */
+static void put_state(const struct hc_e2b_events *e, const char *state, struct hc_buf *out)
+{
+    hc_autobuf text = {0};
+    if (strncmp(state, "rolled back", strlen("rolled back")) != 0)
+        return;
+    out->failed |= hc_buf_fmt(&text, "hotcell: the run is undone: the variables were %s\n", state) < 0;
+    put_output(e, "stderr", text.data ? text.data : "", out);
+}
+
 static void put_result(struct hc_e2b_events *e, const cJSON *event, struct hc_buf *out)
 {
     const cJSON *manifest = hc_json_member(event, "manifest"), *guest = hc_json_member(manifest, "guest");
     const cJSON *figure;
     release(e, traceback_of(manifest), out);
     put_warnings(e, manifest, out);
+    put_state(e, hc_json_text(event, "state"), out);
     cJSON_ArrayForEach(figure, hc_json_member(manifest, "figures"))
         put_figure(e, figure, find_chart(guest, hc_json_text(figure, "path")), out);
     put_value(hc_json_member(guest, "value"), out);

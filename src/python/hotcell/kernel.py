@@ -33,7 +33,8 @@ from .daemon import AsyncDaemon
 from .errors import HotcellError, UsageError
 from .session import AsyncSession, Run, SessionEnded, _InLoop
 
-EX_USAGE, EX_CANTCREAT = 64, 73
+EX_USAGE, EX_DATAERR, EX_CANTCREAT = 64, 65, 73
+CONNECTION = "key", "shell_port", "iopub_port", "stdin_port", "control_port", "hb_port"  # of a connection file
 HELPER_TIME = "2s"  # of a run that completes or explains a name
 POLL = 0.02  # seconds between two looks for the answer to an input request
 FLUSH, FLUSH_TRACEBACK = 0.05, 0.5  # seconds for which output is collected, and what may be the traceback at a run's end
@@ -469,8 +470,24 @@ class KernelApp(IPKernelApp):  # type: ignore[misc]
         """The kernel itself notices the end of its parent."""
 
 
+def trouble(connection: str) -> str:
+    """Why the file is no front end's connection file; "" if it is one. Of another, a kernel would make one of its own, and wait."""
+    try:
+        told = json.loads(Path(connection).read_text(encoding="utf-8"))
+    except OSError as error:
+        return error.strerror or str(error)
+    except ValueError as error:
+        return f"expected JSON: {error}"
+    missing = [name for name in CONNECTION if not isinstance(told, dict) or name not in told]
+    return f"expected a front end's connection file, with {', '.join(missing)}" if missing else ""
+
+
 def serve(binary: str, connection: str, options: Sequence[str]) -> int:
-    """Be the kernel of a connection file until it is shut down."""
+    """Be the kernel of a connection file until it is shut down. Returns the exit status."""
+    why = trouble(connection)
+    if why:
+        print(f"hotcell: {connection}: {why}", file=sys.stderr)
+        return EX_DATAERR
     HotcellKernel.binary, HotcellKernel.options = binary, options
     app = KernelApp.instance(kernel_class=HotcellKernel, connection_file=connection)
     app.initialize([])
