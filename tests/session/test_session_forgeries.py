@@ -306,6 +306,59 @@ os.kill(child, signal.SIGKILL)
     assert done.stdout.strip() == "1", done
 
 
+# The program makes both processes of a copy itself; the second reads what the launcher sends. Then it says that it has made none.
+READS_ORDERS = """
+import ctypes, os, random, struct
+stack = ctypes.create_string_buffer(1 << 20)
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+def between(nothing):
+    if os.fork() == 0:
+        while True: os.read(3, 100)
+    os._exit(0)
+def getstate(before=random.getstate):
+    random._inst.getstate = before
+    top = ctypes.c_void_p(ctypes.addressof(stack) + (1 << 20) & ~15)
+    os.waitpid(ctypes.PyDLL(None).clone(between, top, 0x100 | 0x4000 | 17, None), 0)  # CLONE_VM, CLONE_VFORK, SIGCHLD
+    os.write(3, struct.pack("<BBHI", 17, 1, 0, 0))
+"""
+
+
+def test_a_run_that_is_tried_again_leaves_no_process_that_runs(own):
+    """Such a process would take the orders of what checks the program, which then is killed as it does nothing."""
+    own.run("x = 1")
+    own.run("x")  # what checked this makes room for the next
+    assert own.run(READS_ORDERS + "random._inst.getstate = getstate").status == "ok"
+    tried = own.run("print('innocent')")
+    assert tried.status != "timeout" and "in time" not in str(tried.manifest["reason"]), tried
+    own.run("x")  # the process itself may be confused by what it has done
+    last = own.run("x")
+    assert (last.status, last.state, last.value) == ("ok", "kept", 1), last
+
+
+def test_what_reads_orders_works_outside():
+    """Where nothing holds it, the same code makes a process that reads what others are sent."""
+    code = READS_ORDERS + """
+import socket, time
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+ours = socket.socket(fileno=os.dup2(ours.detach(), 10))
+os.dup2(theirs.detach(), 3)
+getstate()
+said = ours.recv(100)[0]
+ours.send(b"order")
+time.sleep(1)
+os.set_blocking(3, False)
+try:
+    left = os.read(3, 100)
+except BlockingIOError:
+    left = None
+print(said, left, flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True) as outside:
+        said = outside.stdout.readline()
+        os.killpg(outside.pid, signal.SIGKILL)
+    assert said == "17 None\n"
+
+
 def test_the_program_cannot_fork_where_its_interpreter_does(own):
     own.run("""
 import os, random
