@@ -240,6 +240,15 @@ def test_programs_that_were_checked_leave_nothing(session):
     assert memory() - before < 2048, "KiB"
 
 
+def test_variables_of_a_run_stay_in_no_process_that_checks(session):
+    session.run("x = 1")
+    session.run("x")
+    assert session.run("len(long)", vars={"long": "a" * 8000000}).value == 8000000
+    large = [pid for pid in cells.descendants(session.process.pid)
+             if "RssAnon" in (text := Path(f"/proc/{pid}/status").read_text(encoding="ascii")) and int(text.split("RssAnon:")[1].split()[0]) > 7000]
+    assert len(large) == 2, "the interpreter, and its copy"
+
+
 def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pylint: disable=unused-argument
     """Somebody on the host kills all that waits and has run nothing: the next program cannot be checked, and does not run."""
     with session_client.Session() as session:

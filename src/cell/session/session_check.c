@@ -46,6 +46,7 @@ static int check_in_copy(struct hc_session *s, const struct hc_job *job, enum hc
 {
     struct hc_job only = *job; /* its pointers are borrowed from `job` */
     only.check_only = true;
+    only.vars_text = NULL; /* a check binds none, and long ones would leave the reader larger */
     only.checker = checker;
     if (!hc_session_take_over(s))
         return 1;
