@@ -221,6 +221,16 @@ def test_what_has_checked_a_program_checks_the_next(session):
     assert (run.value, run.state) == (1, "kept"), run
 
 
+@pytest.mark.parametrize("pids", [15, 16, 24])
+def test_what_stays_to_check_programs_takes_no_room_that_a_run_needs(base_tree, pids):  # pylint: disable=unused-argument
+    """It ends where a copy would be one process too many: a run may leave as many threads as where nothing stays."""
+    leaves = f"import threading\nfor _ in range({pids - 6}): threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    with session_client.Session(f"--pids={pids}", "-p", "none") as session:
+        runs = [session.run(code) for code in ("x = 1", "x", leaves, "x", "x", "# " + "long" * 20000, "x")]
+        assert [(run.status, run.state) for run in runs] == [("ok", "kept")] * 7, runs
+        check_rejected(session)
+
+
 def test_programs_that_were_checked_leave_nothing(session):
     """Neither memory, nor what one of them declares for the next."""
     session.run("x = 1")

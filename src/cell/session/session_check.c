@@ -32,7 +32,8 @@ static struct hc_process take(struct hc_process *p)
 /* Which process is to check the job's program. */
 static enum hc_checker choose(struct hc_session *s, const struct hc_job *job)
 {
-    if (job->given || (job->code && strlen(job->code) > LONGEST_READ) || s->policy.limits.pids < ROOM_TO_STAY)
+    if (job->given || (job->code && strlen(job->code) > LONGEST_READ) || s->crowded ||
+        s->policy.limits.pids < ROOM_TO_STAY)
         return HC_CHECKER_ENDS;
     if (s->reader.pid && hc_process_ended(&s->reader))
         hc_process_finish(&s->reader);

@@ -52,6 +52,7 @@ struct hc_session {
     /* A copy from before the first run, which checks the programs of later ones; one that has done so, and
      * checks such programs again as need no new copy. */
     struct hc_process checker, reader;
+    bool crowded; /* there was no room for the reader beside a copy, so none stays any more */
     /* The copy from before the last run, kept until the next run has its own copy. */
     struct hc_saved_copy before;
     /* Checkpoints, and contexts at rest; an entry without a process is free. */

@@ -581,6 +581,7 @@ static bool makes_room(struct hc_session *s)
     if (!hc_inbox_has(&sup->inbox, HC_FRAME_UNKEPT) || !s->reader.pid || sup->end != HC_END_NONE || s->died)
         return false;
     hc_process_end(&s->reader);
+    s->crowded = true;
     hc_buf_clear(&sup->checked);
     sup->go_us = 0;
     return true;
