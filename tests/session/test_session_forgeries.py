@@ -231,6 +231,19 @@ def test_what_stays_to_check_programs_takes_no_room_that_a_run_needs(base_tree, 
         check_rejected(session)
 
 
+@pytest.mark.parametrize("pids", [15, 16, 24])
+def test_what_stays_to_check_programs_takes_no_room_that_a_checkpoint_needs(base_tree, pids):  # pylint: disable=unused-argument
+    leaves = f"import threading\nfor _ in range({pids - 6}): threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    with session_client.Session(f"--pids={pids}", "-p", "none") as session:
+        for code in ("x = 1", "x", leaves):
+            assert session.run(code).status == "ok"
+        session.ask({"checkpoint": "a"})
+        assert session.answer()["event"] == "done"
+        session.ask({"rollback": "a"})
+        assert session.answer()["event"] == "done"
+        assert session.run("x").value == 1
+
+
 def test_programs_that_were_checked_leave_nothing(session):
     """Neither memory, nor what one of them declares for the next."""
     session.run("x = 1")

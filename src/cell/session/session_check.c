@@ -92,6 +92,15 @@ static void keep_reader(struct hc_session *s)
     s->reader = take(&s->active);
 }
 
+bool hc_session_end_reader(struct hc_session *s)
+{
+    if (!s->reader.pid)
+        return false;
+    hc_process_end(&s->reader);
+    s->crowded = true;
+    return true;
+}
+
 int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -115,7 +124,7 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
         *checker = take_next(s);
     if (kind != HC_CHECKER_ENDS)
         keep_reader(s);
-    hc_process_kill(&s->active);
+    hc_process_end(&s->active); /* else there may be no room yet for the next copy */
     s->active = take(&s->waiting_active);
     hc_process_set_oom_score(&s->active, true);
     hc_session_activate(s);

@@ -578,10 +578,9 @@ static int check_and_run(struct hc_session *s, const struct hc_job *job, struct 
 static bool makes_room(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (!hc_inbox_has(&sup->inbox, HC_FRAME_UNKEPT) || !s->reader.pid || sup->end != HC_END_NONE || s->died)
+    if (!hc_inbox_has(&sup->inbox, HC_FRAME_UNKEPT) || sup->end != HC_END_NONE || s->died ||
+        !hc_session_end_reader(s))
         return false;
-    hc_process_end(&s->reader);
-    s->crowded = true;
     hc_buf_clear(&sup->checked);
     sup->go_us = 0;
     return true;
