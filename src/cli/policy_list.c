@@ -1,11 +1,21 @@
 /* hotcell policy list - names the policies that are found, and what each is for. */
 #include "cli/policy.h"
 
+#include "base/plain.h"
+#include "base/utf8.h"
 #include "cell/policies.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Add a name of a file, which may be no UTF-8, unlike JSON. */
+static bool add_name(cJSON *row, const char *key, const char *name)
+{
+    hc_autobuf text = {0};
+    return hc_utf8_scrub(&text, name, strlen(name)) == 0 &&
+           cJSON_AddStringToObject(row, key, text.data ? text.data : "");
+}
 
 /* One policy as {"name", "file", "description" or "error"}; NULL: no memory. */
 static cJSON *make_row(const char *name)
@@ -19,8 +29,7 @@ static cJSON *make_row(const char *name)
     const bool usable = hc_policy_load(&p, name, hc_policies_read, NULL, &err) == 0;
     (void)hc_policies_read(NULL, name, NULL, &text, &file, &unread); /* only for the file's path */
     const char *said = usable ? p.description : err.text;
-    const bool whole = cJSON_AddStringToObject(row, "name", name) &&
-                       cJSON_AddStringToObject(row, "file", file ? file : "") &&
+    const bool whole = add_name(row, "name", name) && add_name(row, "file", file ? file : "") &&
                        (!said || cJSON_AddStringToObject(row, usable ? "description" : "error", said));
     free(file);
     hc_policy_finish(&p);
@@ -47,7 +56,11 @@ static int print_lines(const cJSON *rows)
     {
         const char *name = hc_json_text(row, "name"), *error = hc_json_text(row, "error");
         const char *text = *error ? error : hc_json_text(row, "description");
-        (void)printf("%-*s%s%s\n", *text ? 17 : 0, name, *error ? "cannot be used: " : "", text);
+        hc_autobuf line = {0};
+        if (hc_buf_fmt(&line, "%-*s%s%s", *text ? 17 : 0, name, *error ? "cannot be used: " : "", text) < 0)
+            return HC_EXIT_INTERNAL;
+        hc_plain_line(line.data);
+        (void)puts(line.data);
     }
     return HC_EXIT_OK;
 }

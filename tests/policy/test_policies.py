@@ -424,3 +424,15 @@ def test_list_names_what_is_found_and_what_each_is_for(here):
     assert list(found) == list(lines) and found["ours"] == {"name": "ours", "file": f"{here}/ours.json", "description": "For us"}, found
     assert set(found["charts"]) == {"name", "file", "error"}, found["charts"]
     assert cells.hotcell("policy", "list", "all").returncode == 64
+
+
+def test_list_shows_names_and_descriptions_of_others_plainly(here):
+    """They may be meant for a terminal, or be no UTF-8."""
+    write(here / "sly.json", extends="default", description="For us\x1b]0;title\x07\r\nnone  \u202e")
+    write(here / "\x1b[31mred\n.json", extends="default")
+    write(here / "odd\udcff.json", extends="default")
+    listed = cells.hotcell("policy", "list", env={"HOTCELL_POLICIES": str(here)})
+    assert "sly              For us?]0;title???none  ?\n" in listed.stdout and "?[31mred?  " in listed.stdout, listed.stdout
+    assert "\x1b" not in listed.stdout and "odd\ufffd" in listed.stdout, listed.stdout
+    names = [row["name"] for row in json.loads(cells.hotcell("policy", "list", "--json", env={"HOTCELL_POLICIES": str(here)}).stdout)]
+    assert "\x1b[31mred\n" in names and "odd\ufffd" in names, names

@@ -221,6 +221,29 @@ def test_what_has_checked_a_program_checks_the_next(session):
     assert (run.value, run.state) == (1, "kept"), run
 
 
+@pytest.mark.parametrize("pids", [15, 16, 24])
+def test_what_stays_to_check_programs_takes_no_room_that_a_run_needs(base_tree, pids):  # pylint: disable=unused-argument
+    """It ends where a copy would be one process too many: a run may leave as many threads as where nothing stays."""
+    leaves = f"import threading\nfor _ in range({pids - 6}): threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    with session_client.Session(f"--pids={pids}", "-p", "none") as session:
+        runs = [session.run(code) for code in ("x = 1", "x", leaves, "x", "x", "# " + "long" * 20000, "x")]
+        assert [(run.status, run.state) for run in runs] == [("ok", "kept")] * 7, runs
+        check_rejected(session)
+
+
+@pytest.mark.parametrize("pids", [15, 16, 24])
+def test_what_stays_to_check_programs_takes_no_room_that_a_checkpoint_needs(base_tree, pids):  # pylint: disable=unused-argument
+    leaves = f"import threading\nfor _ in range({pids - 6}): threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    with session_client.Session(f"--pids={pids}", "-p", "none") as session:
+        for code in ("x = 1", "x", leaves):
+            assert session.run(code).status == "ok"
+        session.ask({"checkpoint": "a"})
+        assert session.answer()["event"] == "done"
+        session.ask({"rollback": "a"})
+        assert session.answer()["event"] == "done"
+        assert session.run("x").value == 1
+
+
 def test_programs_that_were_checked_leave_nothing(session):
     """Neither memory, nor what one of them declares for the next."""
     session.run("x = 1")
@@ -238,6 +261,15 @@ def test_programs_that_were_checked_leave_nothing(session):
         check = session.run(f"text = {str(number) * 30000!r} def")
         assert check.status == "rejected", check
     assert memory() - before < 2048, "KiB"
+
+
+def test_variables_of_a_run_stay_in_no_process_that_checks(session):
+    session.run("x = 1")
+    session.run("x")
+    assert session.run("len(long)", vars={"long": "a" * 8000000}).value == 8000000
+    large = [pid for pid in cells.descendants(session.process.pid)
+             if "RssAnon" in (text := Path(f"/proc/{pid}/status").read_text(encoding="ascii")) and int(text.split("RssAnon:")[1].split()[0]) > 7000]
+    assert len(large) == 2, "the interpreter, and its copy"
 
 
 def test_a_session_whose_checker_is_gone_is_over_and_says_so(base_tree):  # pylint: disable=unused-argument
@@ -304,6 +336,59 @@ os.kill(child, signal.SIGKILL)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=cells.PATIENCE, check=False)
     assert done.stdout.strip() == "1", done
+
+
+# The program makes both processes of a copy itself; the second reads what the launcher sends. Then it says that it has made none.
+READS_ORDERS = """
+import ctypes, os, random, struct
+stack = ctypes.create_string_buffer(1 << 20)
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+def between(nothing):
+    if os.fork() == 0:
+        while True: os.read(3, 100)
+    os._exit(0)
+def getstate(before=random.getstate):
+    random._inst.getstate = before
+    top = ctypes.c_void_p(ctypes.addressof(stack) + (1 << 20) & ~15)
+    os.waitpid(ctypes.PyDLL(None).clone(between, top, 0x100 | 0x4000 | 17, None), 0)  # CLONE_VM, CLONE_VFORK, SIGCHLD
+    os.write(3, struct.pack("<BBHI", 17, 1, 0, 0))
+"""
+
+
+def test_a_run_that_is_tried_again_leaves_no_process_that_runs(own):
+    """Such a process would take the orders of what checks the program, which then is killed as it does nothing."""
+    own.run("x = 1")
+    own.run("x")  # what checked this makes room for the next
+    assert own.run(READS_ORDERS + "random._inst.getstate = getstate").status == "ok"
+    tried = own.run("print('innocent')")
+    assert tried.status != "timeout" and "in time" not in str(tried.manifest["reason"]), tried
+    own.run("x")  # the process itself may be confused by what it has done
+    last = own.run("x")
+    assert (last.status, last.state, last.value) == ("ok", "kept", 1), last
+
+
+def test_what_reads_orders_works_outside():
+    """Where nothing holds it, the same code makes a process that reads what others are sent."""
+    code = READS_ORDERS + """
+import socket, time
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+ours = socket.socket(fileno=os.dup2(ours.detach(), 10))
+os.dup2(theirs.detach(), 3)
+getstate()
+said = ours.recv(100)[0]
+ours.send(b"order")
+time.sleep(1)
+os.set_blocking(3, False)
+try:
+    left = os.read(3, 100)
+except BlockingIOError:
+    left = None
+print(said, left, flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True) as outside:
+        said = outside.stdout.readline()
+        os.killpg(outside.pid, signal.SIGKILL)
+    assert said == "17 None\n"
 
 
 def test_the_program_cannot_fork_where_its_interpreter_does(own):

@@ -32,7 +32,8 @@ static struct hc_process take(struct hc_process *p)
 /* Which process is to check the job's program. */
 static enum hc_checker choose(struct hc_session *s, const struct hc_job *job)
 {
-    if (job->given || (job->code && strlen(job->code) > LONGEST_READ) || s->policy.limits.pids < ROOM_TO_STAY)
+    if (job->given || (job->code && strlen(job->code) > LONGEST_READ) || s->crowded ||
+        s->policy.limits.pids < ROOM_TO_STAY)
         return HC_CHECKER_ENDS;
     if (s->reader.pid && hc_process_ended(&s->reader))
         hc_process_finish(&s->reader);
@@ -46,6 +47,7 @@ static int check_in_copy(struct hc_session *s, const struct hc_job *job, enum hc
 {
     struct hc_job only = *job; /* its pointers are borrowed from `job` */
     only.check_only = true;
+    only.vars_text = NULL; /* a check binds none, and long ones would leave the reader larger */
     only.checker = checker;
     if (!hc_session_take_over(s))
         return 1;
@@ -90,6 +92,15 @@ static void keep_reader(struct hc_session *s)
     s->reader = take(&s->active);
 }
 
+bool hc_session_end_reader(struct hc_session *s)
+{
+    if (!s->reader.pid)
+        return false;
+    hc_process_end(&s->reader);
+    s->crowded = true;
+    return true;
+}
+
 int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
@@ -113,7 +124,7 @@ int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passe
         *checker = take_next(s);
     if (kind != HC_CHECKER_ENDS)
         keep_reader(s);
-    hc_process_kill(&s->active);
+    hc_process_end(&s->active); /* else there may be no room yet for the next copy */
     s->active = take(&s->waiting_active);
     hc_process_set_oom_score(&s->active, true);
     hc_session_activate(s);

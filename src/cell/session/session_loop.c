@@ -129,10 +129,15 @@ void hc_process_kill(struct hc_process *p)
     hc_process_finish(p);
 }
 
+/* An ended process counts among the cell's until its parent, the cell's first process, has heard of it. */
 void hc_process_end(struct hc_process *p)
 {
+    const int64_t until_us = hc_now_us() + INT64_C(1000) * HC_STOP_MS;
+    const struct timespec moment = {.tv_nsec = FIRST_LOOK_NS};
     if (p->pid)
         end_and_wait(p->pidfd);
+    while (p->pid && syscall(SYS_pidfd_send_signal, p->pidfd, 0, NULL, 0) == 0 && hc_now_us() < until_us)
+        (void)nanosleep(&moment, NULL);
     hc_process_finish(p);
 }
 

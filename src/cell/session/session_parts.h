@@ -52,6 +52,7 @@ struct hc_session {
     /* A copy from before the first run, which checks the programs of later ones; one that has done so, and
      * checks such programs again as need no new copy. */
     struct hc_process checker, reader;
+    bool crowded; /* there was no room for the reader beside a copy, so none stays any more */
     /* The copy from before the last run, kept until the next run has its own copy. */
     struct hc_saved_copy before;
     /* Checkpoints, and contexts at rest; an entry without a process is free. */
@@ -86,8 +87,8 @@ struct hc_session {
 void hc_process_finish(struct hc_process *p);                   /* closes the pidfd; the process lives on */
 void hc_process_signal(const struct hc_process *p, int number); /* sends the signal `number` */
 void hc_process_kill(struct hc_process *p);                     /* does not wait for its end; finishes `p` */
-void hc_process_end(struct hc_process *p);                      /* the same, and waits until it has ended */
-bool hc_process_ended(const struct hc_process *p);              /* has the process ended? */
+void hc_process_end(struct hc_process *p);         /* the same, and waits until it counts no more */
+bool hc_process_ended(const struct hc_process *p); /* has the process ended? */
 
 /* Set the process's OOM score: `first` makes the kernel kill it first when memory runs out, else it gets
  * the launcher's score. Only root can lower a score. */
@@ -194,6 +195,9 @@ int hc_session_supervise(struct hc_session *s, struct hc_error *err);
  * a run; s->active is unchanged. 1: no process is left that could check it. -1: hotcell failed.
  * (session_check.c) */
 int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err);
+
+/* End the reader, for which there is no room, and have none from now on. Returns whether there was one. */
+bool hc_session_end_reader(struct hc_session *s);
 
 /* The checkpoint of this name, or the resting interpreter of the context of this name; NULL: there is none.
  * A free place among them; NULL: all are taken. (session_points.c, as the next six) */

@@ -86,7 +86,8 @@ static int note_end(struct hc_session *s, struct hc_error *err)
                       sup->exit.code == CLD_EXITED ? "exit status" : "signal", sup->exit.status);
 }
 
-int hc_session_copy(struct hc_session *s, char *workdir, struct hc_process *out, struct hc_error *err)
+/* As hc_session_copy, once. 1: there was no room for a copy. */
+static int try_copy(struct hc_session *s, char *workdir, struct hc_process *out, struct hc_error *err)
 {
     struct hc_supervisor *sup = &s->launch.sup;
     struct hc_job order = s->job; /* members borrowed */
@@ -116,12 +117,21 @@ int hc_session_copy(struct hc_session *s, char *workdir, struct hc_process *out,
     if (sup->exit_known)
         return note_end(s, err);
     if (!made)
-        return hc_fail_as(err, HC_EXIT_DATA, 0,
-                          "no copy could be made: the session's process made none, as where there is no room "
-                          "for one more (limits.pids, limits.memory)");
+        return 1;
     *out = s->copy;
     s->copy = (struct hc_process){.pidfd = -1};
     return 0;
+}
+
+int hc_session_copy(struct hc_session *s, char *workdir, struct hc_process *out, struct hc_error *err)
+{
+    int rc = try_copy(s, workdir, out, err);
+    if (rc > 0 && hc_session_end_reader(s))
+        rc = try_copy(s, workdir, out, err);
+    return rc > 0 ? hc_fail_as(err, HC_EXIT_DATA, 0,
+                               "no copy could be made: the session's process made none, as where there is no "
+                               "room for one more (limits.pids, limits.memory)")
+                  : rc;
 }
 
 int hc_session_resume(struct hc_session *s, struct hc_saved_copy *from, char *workdir, struct hc_error *err)

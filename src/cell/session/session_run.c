@@ -549,10 +549,12 @@ static void settle_state(struct hc_session *s, struct hc_session_result *r)
     r->back_to = s->run_number;
 }
 
-/* Have the program checked, and run it. */
+/* Have the program checked, and run it. `*alone`: no process that it left runs on; also one that was told to
+ * make a copy, and says that it made none, may have made one. */
 static int check_and_run(struct hc_session *s, const struct hc_job *job, struct hc_session_result *r,
-                         struct hc_error *err)
+                         bool *alone, struct hc_error *err)
 {
+    struct hc_supervisor *sup = &s->launch.sup;
     bool passed = false;
     int rc = hc_session_check(s, job, &passed, err);
     if (rc > 0)
@@ -565,6 +567,9 @@ static int check_and_run(struct hc_session *s, const struct hc_job *job, struct 
         return -1;
     (void)hc_feed_stop(&s->launch.feed);
     hc_session_end_input(s);
+    if (!sup->go_us)
+        sup->go_us = hc_now_us(); /* the interpreter was ready, though the program did not begin */
+    *alone = hc_session_kill_unknown(s);
     return 0;
 }
 
@@ -573,9 +578,9 @@ static int check_and_run(struct hc_session *s, const struct hc_job *job, struct 
 static bool makes_room(struct hc_session *s)
 {
     struct hc_supervisor *sup = &s->launch.sup;
-    if (!hc_inbox_has(&sup->inbox, HC_FRAME_UNKEPT) || !s->reader.pid || sup->end != HC_END_NONE || s->died)
+    if (!hc_inbox_has(&sup->inbox, HC_FRAME_UNKEPT) || sup->end != HC_END_NONE || s->died ||
+        !hc_session_end_reader(s))
         return false;
-    hc_process_end(&s->reader);
     hc_buf_clear(&sup->checked);
     sup->go_us = 0;
     return true;
@@ -585,15 +590,12 @@ static bool makes_room(struct hc_session *s)
 static int run_placed(struct hc_session *s, const struct hc_job *job, const struct hc_policy *policy,
                       struct hc_session_result *r, int64_t since_us, struct hc_error *err)
 {
-    struct hc_supervisor *sup = &s->launch.sup;
-    int rc = hc_session_open_pipes(s, err) < 0 ? -1 : check_and_run(s, job, r, err);
-    if (rc == 0 && makes_room(s))
-        rc = check_and_run(s, job, r, err);
+    bool alone = false;
+    int rc = hc_session_open_pipes(s, err) < 0 ? -1 : check_and_run(s, job, r, &alone, err);
+    if (rc == 0 && alone && makes_room(s))
+        rc = check_and_run(s, job, r, &alone, err);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
-    if (!sup->go_us)
-        sup->go_us = hc_now_us(); /* the interpreter was ready, though the program did not begin */
-    const bool alone = hc_session_kill_unknown(s);
     hc_session_close_pipes(s);
     fill_usage(s, r->m, since_us);
     if (conclude_run(s, job, policy, r->m, s->run_began_ns, err) < 0)
