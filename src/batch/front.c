@@ -70,16 +70,21 @@ static int start_worker(struct hc_batch_front *f, struct hc_worker *h, struct hc
     return 0;
 }
 
-/* Start as many workers as there are jobs for: a file of one job needs but one. */
-static int start_workers(struct hc_batch_front *f, struct hc_error *err)
+/* Start as many workers as there are jobs for: a file of one job needs but one. If the host has no room for
+ * so many, those that are there go on. */
+static void start_workers(struct hc_batch_front *f)
 {
+    struct hc_error err;
     size_t needed = f->claim_count;
     for (size_t i = 0; i < f->worker_count; i++)
         needed += f->workers[i].busy;
-    for (size_t i = 0; i < f->worker_count && i < needed && !f->stop; i++)
-        if (!f->workers[i].pid && start_worker(f, &f->workers[i], err) < 0)
-            return -1;
-    return 0;
+    for (size_t i = 1; i < f->worker_count && i < needed && !f->stop; i++) {
+        if (f->workers[i].pid || start_worker(f, &f->workers[i], &err) == 0)
+            continue;
+        hc_progress_hide(f);
+        hc_warn("the jobs go on with %zu at a time: %s", i, err.text);
+        f->worker_count = i;
+    }
 }
 
 /* Reap a worker, and describe its end in `how`. */
@@ -268,7 +273,10 @@ static int wait_and_handle(struct hc_batch_front *f, struct hc_error *err)
 static int run_loop(struct hc_batch_front *f, struct hc_error *err)
 {
     for (;;) {
-        if (hc_batch_front_claim(f, err) < 0 || start_workers(f, err) < 0 || dispatch(f, err) < 0)
+        if (hc_batch_front_claim(f, err) < 0)
+            return -1;
+        start_workers(f);
+        if (dispatch(f, err) < 0)
             return -1;
         if (is_over(f))
             return 0;

@@ -221,6 +221,16 @@ def test_a_missing_package_is_named():
     assert done.returncode == 69 and "python3-ipykernel" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("text, why", [(None, "No such file or directory"), ("{}", "expected a front end's connection file, with key, "),
+                                       ("[1]", "expected a front end's connection file"), ("{", "expected JSON: ")])
+def test_a_file_that_is_no_connection_file_is_refused(text, why):
+    if text is not None:
+        Path("c.json").write_text(text, encoding="utf-8")
+    done = kernel("-f", "c.json")
+    assert (done.returncode, done.stdout) == (65, "") and done.stderr.startswith(f"hotcell: c.json: {why}") and done.stderr.count("\n") == 1, done
+    assert Path("c.json").exists() == (text is not None)
+
+
 def children(pid):
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()] + [
         int(each) for task in Path(f"/proc/{pid}/task").iterdir() for each in (task / "children").read_text().split()]

@@ -432,7 +432,7 @@ def test_list_shows_names_and_descriptions_of_others_plainly(here):
     write(here / "\x1b[31mred\n.json", extends="default")
     write(here / "odd\udcff.json", extends="default")
     listed = cells.hotcell("policy", "list", env={"HOTCELL_POLICIES": str(here)})
-    assert "sly              For us?]0;title???none  ?\n" in listed.stdout and "?[31mred?  " in listed.stdout, listed.stdout
+    assert "sly              For us?]0;title???none  ?\n" in listed.stdout and "?[31mred?\n" in listed.stdout, listed.stdout
     assert "\x1b" not in listed.stdout and "odd\ufffd" in listed.stdout, listed.stdout
     names = [row["name"] for row in json.loads(cells.hotcell("policy", "list", "--json", env={"HOTCELL_POLICIES": str(here)}).stdout)]
     assert "\x1b[31mred\n" in names and "odd\ufffd" in names, names

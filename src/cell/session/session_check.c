@@ -101,32 +101,42 @@ bool hc_session_end_reader(struct hc_session *s)
     return true;
 }
 
-int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err)
+/* Have the process check the program in the place of the active one. 1: it cannot take over. */
+static int check_by(struct hc_session *s, struct hc_process *checker, enum hc_checker kind,
+                    const struct hc_job *job, struct hc_error *err)
 {
-    struct hc_supervisor *sup = &s->launch.sup;
-    struct hc_process *checker = s->checker.pid ? &s->checker : &s->before.process;
-    *passed = !s->active.touched;
-    if (*passed)
-        return 0;
-    const enum hc_checker kind = choose(s, job);
-    if (kind == HC_CHECKER_AGAIN)
-        checker = &s->reader;
-    if (!checker->pid || checker->touched)
-        return 1;
     hc_control_drop(&s->loop);
     hc_process_set_oom_score(&s->active, false); /* the session's process only waits during the check */
     s->waiting_active = s->active;
     s->copy = take(checker);
     s->active = (struct hc_process){.pidfd = -1};
     int rc = check_in_copy(s, job, kind, err);
-    *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
     if (kind != HC_CHECKER_AGAIN)
         *checker = take_next(s);
-    if (kind != HC_CHECKER_ENDS)
+    if (kind != HC_CHECKER_ENDS && rc == 0)
         keep_reader(s);
     hc_process_end(&s->active); /* else there may be no room yet for the next copy */
     s->active = take(&s->waiting_active);
     hc_process_set_oom_score(&s->active, true);
     hc_session_activate(s);
+    return rc;
+}
+
+int hc_session_check(struct hc_session *s, const struct hc_job *job, bool *passed, struct hc_error *err)
+{
+    struct hc_supervisor *sup = &s->launch.sup;
+    *passed = !s->active.touched;
+    if (*passed)
+        return 0;
+    enum hc_checker kind = choose(s, job);
+    int rc = kind == HC_CHECKER_AGAIN ? check_by(s, &s->reader, kind, job, err) : 1;
+    if (rc == 1 && !s->loop.dead) { /* there is no reader, or it has ended meanwhile */
+        kind = kind == HC_CHECKER_AGAIN ? HC_CHECKER_STAYS : kind;
+        struct hc_process *checker = s->checker.pid ? &s->checker : &s->before.process;
+        if (!checker->pid || checker->touched)
+            return 1;
+        rc = check_by(s, checker, kind, job, err);
+    }
+    *passed = rc == 0 && sup->end == HC_END_NONE && hc_inbox_has(&sup->inbox, HC_FRAME_PASSED);
     return rc;
 }
