@@ -40,7 +40,9 @@ struct hc_fusion_notebook {
     int64_t cell_ms, total_ms; /* time for each cell, and for all of them; 0: no limit but the policy's */
     struct hc_buf done;        /* the answers of cells so far, JSON, separated by commas; owned */
     double run_s;              /* seconds that they took */
+    int count;                 /* number of cells in `done` */
     bool late;                 /* the last cell has reached its limit of time: no further one is run */
+    char why[200];             /* which cell has, and which limit; "": the limit of all cells together */
 };
 
 /* Append to `spec` the spec of a session, and fill `n`, for which hc_fusion_notebook_finish is called also

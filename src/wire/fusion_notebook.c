@@ -1,7 +1,10 @@
 #include "wire/fusion_parts.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_CELLS 1024 /* most cells of a notebook */
@@ -208,7 +211,10 @@ int hc_fusion_add_cell(struct hc_fusion_notebook *n, const char *result, size_t 
     const cJSON *manifest = hc_json_member(json.root, "manifest");
     const char *status = hc_json_text(manifest, "status");
     const struct cell_error error = error_of(manifest);
+    n->count++;
     n->late = strcmp(status, "timeout") == 0 || strcmp(status, "cpu") == 0;
+    if (n->late)
+        (void)snprintf(n->why, sizeof n->why, "cell %d: %s", n->count, hc_json_text(manifest, "reason"));
     const cJSON *time = hc_json_member(hc_json_member(manifest, "timing"), "run");
     n->run_s += cJSON_IsNumber(time) && time->valuedouble > 0 ? time->valuedouble : 0;
     (void)hc_buf_str(out, out->len ? ",{\"stdout\":" : "{\"stdout\":");
@@ -229,12 +235,13 @@ int hc_fusion_notebook_answer(const struct hc_fusion_notebook *n, const cJSON *f
 {
     const cJSON *file;
     const char *cells = n->done.data && !n->late ? n->done.data : "";
-    (void)hc_buf_fmt(
-        out,
-        "{\"status\":\"%s\",\"message\":\"\",\"driver\":{\"status\":\"%s\",\"execution_time\":%.6f,"
-        "\"return_code\":%s,\"stdout\":\"\",\"stderr\":\"\"},\"cells\":[",
-        n->late ? "Failed" : "Success", n->late ? "TimeLimitExceeded" : "Finished", n->run_s,
-        n->late ? "null" : "0");
+    const char *why = !n->late ? "" : *n->why ? n->why : "the cells took all of their time (total_timeout)";
+    (void)hc_buf_fmt(out, "{\"status\":\"%s\",\"message\":", n->late ? "Failed" : "Success");
+    hc_json_quote(out, why, hc_utf8_whole(why));
+    (void)hc_buf_fmt(out,
+                     ",\"driver\":{\"status\":\"%s\",\"execution_time\":%.6f,"
+                     "\"return_code\":%s,\"stdout\":\"\",\"stderr\":\"\"},\"cells\":[",
+                     n->late ? "TimeLimitExceeded" : "Finished", n->run_s, n->late ? "null" : "0");
     (void)hc_buf_str(out, cells);
     (void)hc_buf_str(out, "],\"executor_pod_name\":null,\"files\":{");
     cJSON_ArrayForEach(file, files)

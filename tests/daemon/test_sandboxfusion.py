@@ -209,6 +209,7 @@ def test_a_cell_that_fails_says_why_and_the_next_ones_run(daemon):
 def test_a_notebook_ends_at_its_limits_of_time(daemon, limits):
     said = ask_notebook(daemon, "print(1)", "while True: pass", "print(2)", **limits)
     assert (said["status"], said["driver"]["status"], said["driver"]["return_code"], said["cells"]) == ("Failed", "TimeLimitExceeded", None, []), said
+    assert said["message"].startswith("cell 2: ") and "limits.timeout" in said["message"], said
 
 
 def test_files_of_a_notebook_go_in_and_come_back(daemon):

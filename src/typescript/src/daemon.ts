@@ -2,7 +2,7 @@
 
 import type { components, operations } from "./api.js";
 import { DaemonLost } from "./errors.js";
-import { Uploads, specOf, type JobOptions, type Program } from "./inputs.js";
+import { Uploads, refuseOthers, specOf, type JobOptions, type Program } from "./inputs.js";
 import { Job, runJob, quoted, type JobInfo, type WaitOptions } from "./job.js";
 import { Result } from "./results.js";
 import { Sessions } from "./session.js";
@@ -37,7 +37,9 @@ export class Daemon {
     private readonly place: Place;
 
     constructor(options: DaemonOptions = {}) {
-        this.place = findPlace(options.socket, options.token, options.caFile);
+        const { socket, token, caFile, ...others } = options;
+        refuseOthers(others);
+        this.place = findPlace(socket, token, caFile);
         this.sessions = new Sessions(this.place);
     }
 

@@ -77,12 +77,17 @@ export interface RunOptions extends ProgramOptions {
 /** A program: Python as text, or a command as a list of its arguments. */
 export type Program = string | readonly string[];
 
-/** The members of a request that `options` say, with inputs left out. UsageError for an option that there is not. */
-export function specOf(program: Program | undefined, options: JobOptions & RunOptions): Record<string, unknown> {
-    const { inputs: _, input, persistCode, returns, timeout, memory, limits, volumes, tools, vars, args, env, policy, tree, labels, seed, context, ...others } = options;
+/** Refuse options that there are not: a name that is mistyped would be without effect. */
+export function refuseOthers(others: object): void {
     for (const name of Object.keys(others)) {
         throw new UsageError(`there is no option ${JSON.stringify(name)}`);
     }
+}
+
+/** The members of a request that `options` say, with inputs left out. UsageError for an option that there is not. */
+export function specOf(program: Program | undefined, options: JobOptions & RunOptions): Record<string, unknown> {
+    const { inputs: _, input, persistCode, returns, timeout, memory, limits, volumes, tools, vars, args, env, policy, tree, labels, seed, context, ...others } = options;
+    refuseOthers(others);
     const all = {
         ...programOf(program), vars, args, env, policy, tree, labels, seed, context, persist_code: persistCode || undefined,
         limits: orNothing({ ...limits, ...(timeout === undefined ? {} : { timeout }), ...(memory === undefined ? {} : { memory }) }),

@@ -28,6 +28,7 @@ test("the environment names the daemon", async () => {
         delete process.env.HOTCELL_TOKEN;
     }
     assert.throws(() => new Daemon(), UsageError);
+    assert.throws(() => new Daemon({ url: URL_PLAIN }), (error) => error instanceof UsageError && /there is no option "url"/.test(error.message));
 });
 
 test("a wrong token, and none", async () => {
