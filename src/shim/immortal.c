@@ -1,9 +1,11 @@
-/* Each reference to an object is counted in the object, so a copy of the zygote writes to, and the kernel
- * copies, the pages of all objects that a program only looks at. An immortal object (PEP 683) is not counted,
- * and never freed: the zygote frees none of its own anyway, and its copies end with the cell.
+/* immortal.c - makes the zygote's objects immortal. Each reference to an object is counted in the object, so
+ * a copy of the zygote writes to, and the kernel copies, the pages of all objects that a program only looks
+ * at. An immortal object (PEP 683) is not counted, and never freed: the zygote frees none of its own anyway,
+ * and its copies end with the cell.
  *
- * All objects are found from those that the garbage collector knows. Objects that it does not know have no
- * references of their own, but for code objects. */
+ * The objects are found from those that the garbage collector knows, by what these refer to. Of objects that
+ * it does not know, such as numpy's arrays, only code objects are followed: what others alone refer to stays
+ * counted. */
 #include "shim/cpython/cpython.h"
 
 #include "shim/immortal.h"
@@ -14,11 +16,11 @@
 
 /* Objects that are immortal, and whose references have not been followed. */
 static struct {
-    PyObject **list; /* borrowed; the list is owned */
-    size_t count, room;
-    int full; /* no memory was left: what is not in the list stays counted */
+    PyObject **list;    /* borrowed; the list is owned */
+    size_t count, room; /* used entries of `list`, and entries that there is memory for */
 } open;
 
+/* Without memory for a longer list, what the object refers to may stay counted. */
 static void add(PyObject *object)
 {
     if (!object || _Py_IsImmortal(object))
@@ -29,10 +31,8 @@ static void add(PyObject *object)
     if (open.count == open.room) {
         const size_t room = open.room ? 2 * open.room : 4096;
         PyObject **grown = realloc(open.list, room * sizeof *grown);
-        if (!grown) {
-            open.full = 1;
+        if (!grown)
             return;
-        }
         open.list = grown;
         open.room = room;
     }

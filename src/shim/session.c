@@ -349,6 +349,8 @@ static void silence_warnings(void)
         fail_python("begin the check");
 }
 
+/* The launcher lets this process wait as soon as it knows what was found, and may have it take over before it
+ * waits: so the signals that it waits for are blocked from here on. */
 static void begin_check(void)
 {
     const sigset_t turn = turn_signals();

@@ -202,6 +202,11 @@ static void events_become_lines(void **state)
          "{\"type\":\"stderr\",\"text\":\"hotcell: line 1: left out\\n\",\"timestamp\":\"now\"}\n"
          "{\"type\":\"stderr\",\"text\":\"hotcell: cut\\n\",\"timestamp\":\"now\"}\n"
          "{\"type\": \"number_of_executions\", \"execution_count\": 2}\n"},
+        {{"{\"event\": \"result\", \"run\": 3, \"state\": \"rolled back to run 2\", \"manifest\": "
+          "{\"status\": \"ok\"}}"},
+         "{\"type\":\"stderr\",\"text\":\"hotcell: the run is undone: the variables were rolled back to run "
+         "2\\n\",\"timestamp\":\"now\"}\n"
+         "{\"type\": \"number_of_executions\", \"execution_count\": 3}\n"},
         {{"{\"event\": \"problem\", \"problem\": {\"detail\": \"no\"}}"},
          "{\"type\":\"error\",\"name\":\"SandboxError\",\"value\":\"no\",\"traceback\":\"\"}\n"},
         {{"no JSON", "{\"event\": \"figure\"}"}, ""},

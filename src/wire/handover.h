@@ -151,7 +151,7 @@ struct hc_handover_job {
     uint32_t seed;    /* seed of the hashes of str and of random; used if `has_seed` */
     bool session, check, guard, learn, network,
         processes;           /* flags of the job and of its policy, as in the document */
-    enum hc_checker checker; /* with `check`, in a session */
+    enum hc_checker checker; /* which process of a session checks the program; used with `check` */
     bool links;              /* there may be symbolic links below /tmp, in a directory of the host */
     int64_t figures;         /* most figures of each kind that are saved */
     int64_t figure_bytes, value_bytes; /* most bytes of one figure; of the report */

@@ -346,6 +346,38 @@ def test_long_paths_do_not_make_a_list_large(daemon):
         assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
 
 
+def test_code_that_ends_its_process_is_undone_and_says_so(daemon):
+    sandbox, access = create(daemon)
+
+    def execute(code):
+        status, _, lines = ask(daemon, "POST", "/execute", {"code": code}, raw=True, **access)
+        assert status == 200, lines
+        return [json.loads(line) for line in lines.splitlines()]
+    try:
+        execute("x = 1")
+        told = execute("x = 2\nimport os\nos._exit(3)")
+        said = [line["text"] for line in told if line["type"] == "stderr"]
+        assert [line["name"] for line in told if line["type"] == "error"], told
+        assert "hotcell: the run is undone: the variables were rolled back to run 1\n" in said, told
+        last = execute("x")
+        assert [line["text"] for line in last if line["type"] == "result"] == ["1"] and not any(line["type"] == "stderr" for line in last), last
+    finally:
+        assert ask(daemon, "DELETE", f"/sandboxes/{sandbox}", X_API_Key=TOKEN)[0] == 204
+
+
+def test_a_host_that_cannot_isolate_is_not_asked_again(base_tree):
+    """500, which clients do not try again; where cgroups count memory, nothing is missing."""
+    policies = cells.new_directory(cells.caller())
+    (policies / "counted.json").write_text(json.dumps({"extends": "default", "tree": "base", "limits": {"enforcement": "cgroup"}}))
+    port, config = daemons.config_with_token(TOKEN)
+    with daemons.Daemon(config={**config, "e2b": {"policy": "counted"}}, env={"HOTCELL_POLICIES": str(policies)}) as daemon:
+        daemon.port = port
+        status, _, said = ask(daemon, "POST", "/sandboxes", {"templateID": "base"}, X_API_Key=TOKEN)
+        assert status == (201 if cells.counts_memory(cells.caller()) else 500), said
+        assert status == 201 or "limits.enforcement" in said["message"], said
+        assert daemon.end() == 0, daemon.log
+
+
 def test_figures_of_a_run_have_no_more_than_a_body(daemon):
     sandbox, access = create(daemon, templateID="plots")
     code = "import numpy, matplotlib.pyplot as plt\nfor size in (700, 5):\n    plt.imsave(f'{size}.png', numpy.random.rand(size, size, 3))"

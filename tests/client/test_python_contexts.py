@@ -48,6 +48,14 @@ def test_names_are_their_own_and_files_are_the_sessions(session):
     assert [one.name for one in session.contexts()] == ["main", "b"]
 
 
+def test_what_a_block_raises_is_not_hidden_by_the_end_of_its_context(session):
+    with pytest.raises(ZeroDivisionError), session.context("gone") as gone:
+        gone.end()
+        1 / 0  # pylint: disable=pointless-statement
+    with pytest.raises(hotcell.HotcellError, match="gone"), session.context("gone") as gone:
+        gone.end()
+
+
 def test_checkpoints_and_branches_name_their_context(session):
     with session.context("b") as b:
         b.run("x = 1")

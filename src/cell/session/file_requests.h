@@ -29,7 +29,7 @@ struct hc_file_request {
     int64_t total;        /* bytes of the whole file that comes in parts; -1: the client has not said */
     bool more, abandons;  /* further parts follow; no further part follows, and the file is given up */
     int64_t bytes;        /* most bytes to read */
-    char *data;           /* what to write; owned; NULL: nothing */
+    char *data;           /* content to write into the file; owned; NULL: nothing */
     size_t len;           /* bytes of `data` */
 };
 

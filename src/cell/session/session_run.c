@@ -177,7 +177,7 @@ static void note_others(struct hc_session *s)
 
 int hc_session_order(struct hc_session *s, const struct hc_job *job, struct hc_error *err)
 {
-    hc_control_drop(&s->loop); /* what processes sent before */
+    hc_control_drop(&s->loop); /* drops packets that the cell's processes have sent before */
     hc_process_signal(&s->active, SIGCONT);
     return send_next(s, job, err);
 }
