@@ -211,7 +211,7 @@ static int run_here(struct run_tasks *w, struct item *it, struct hc_error *err)
         .pass_stdout = -1,
         .pass_stderr = -1,
         .cancel_fd = w->cancel_fd,
-        .plain_manifest = true,
+        .printing = HC_PRINT_PLAIN,
         .default_dir = HC_BATCH_JOBS,
         .default_at = w->dir,
     };

@@ -13,6 +13,13 @@
 
 struct hc_parked;
 
+/* How the manifest is printed that no directory keeps. */
+enum hc_printing {
+    HC_PRINT_INDENTED, /* as in a file */
+    HC_PRINT_PLAIN,    /* without indentation */
+    HC_PRINT_NOTHING,  /* nobody reads it: not at all */
+};
+
 struct hc_run {
     const struct hc_job *job;       /* the job; borrowed */
     const struct hc_policy *policy; /* the effective policy, with the job's overrides; borrowed */
@@ -37,7 +44,7 @@ struct hc_run {
      * borrowed; NULL: no directory is a volume. */
     const struct hc_volume *volumes;
     bool shared;         /* the output directory's group may read the files that hotcell writes there */
-    bool plain_manifest; /* print the manifest without indentation, unless it is written to a file */
+    enum hc_printing printing; /* what hc_run_write_manifest does if no directory keeps the manifest */
     struct hc_learned *learned; /* filled if the policy learns; may be NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */
 };
@@ -49,7 +56,7 @@ int hc_run(struct hc_run *r, struct hc_manifest *m, struct hc_error *err);
 
 /* Write manifest.json (and _sandbox_result.json) into the directory of the results. `key` as for
  * hc_manifest_print. `text` gets the manifest as printed. If the user named no directory and the job has
- * no results to keep, only `text` is filled. */
+ * no results to keep, only `text` is filled, as r->printing says. */
 int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *key, size_t key_len,
                           struct hc_buf *text, struct hc_error *err);
 

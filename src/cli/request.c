@@ -513,6 +513,12 @@ static int read_spec(struct hc_request *q, struct hc_error *err)
                                                            text.len, err);
 }
 
+/* Whether the job under its policy has another text than the policy has (hc_policy_text). */
+static bool changes_policy(const struct hc_job *job)
+{
+    return job->override_count || job->tools.count || job->tool_command_count;
+}
+
 int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
 {
     const struct hc_job *job = &q->job;
@@ -522,6 +528,7 @@ int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
         return -1;
     if (hc_policy_begin(&q->policy, err) < 0 || hc_job_apply(job, &q->policy, err) < 0)
         return -1;
+    q->policy_hash = changes_policy(job) ? NULL : q->policy.base_sha256;
     return hc_job_put_tools(&q->job, &q->policy, err);
 }
 

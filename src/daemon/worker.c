@@ -235,7 +235,7 @@ static int run_job(struct work *w, struct hc_outcome *outcome, struct hc_error *
         .pass_stderr = w->fds[HC_RUN_STDERR],
         .cancel_fd = w->fds[HC_RUN_CANCEL],
         .cancel_has_reason = true,
-        .plain_manifest = true,
+        .printing = HC_PRINT_PLAIN,
         .shared = true, /* the front reads the results, and runs as another user */
         .figure_sink = {tell_figure, w},
         .tool_fd = w->has_tools ? w->fds[HC_RUN_TOOLS] : 0,

@@ -508,7 +508,9 @@ int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *k
                           struct hc_buf *text, struct hc_error *err)
 {
     const bool kept = r->dest.path[0] && (r->job->output_dir || r->dest.fd >= 0);
-    if (!kept && r->plain_manifest)
+    if (!kept && r->printing == HC_PRINT_NOTHING)
+        return 0;
+    if (!kept && r->printing == HC_PRINT_PLAIN)
         return hc_manifest_print_plain(m, key, key_len, text, err);
     if (hc_manifest_print(m, key, key_len, text, err) < 0)
         return -1;
