@@ -43,7 +43,7 @@ struct hc_run {
     /* The open volumes of those directories of the job that are volumes, by the same index as job->dirs;
      * borrowed; NULL: no directory is a volume. */
     const struct hc_volume *volumes;
-    bool shared;         /* the output directory's group may read the files that hotcell writes there */
+    bool shared;               /* the output directory's group may read the files that hotcell writes there */
     enum hc_printing printing; /* what hc_run_write_manifest does if no directory keeps the manifest */
     struct hc_learned *learned; /* filled if the policy learns; may be NULL */
     struct hc_dest dest;        /* filled; hc_run_finish closes it */

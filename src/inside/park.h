@@ -1,6 +1,6 @@
 /* park.h - a launcher's request to a zygote to make a cell of a copy of itself, which waits for a job.
  *
- * One request is one packet on the zygote's control channel, with HC_PARK_FDS descriptors. From then on
+ * One request is one packet on the zygote's control channel, with descriptors (enum hc_park_fd). From then on
  * the new cell itself sends messages on the construction socket that is among them, as in plan.h; end of
  * file on it means that the cell is parked. */
 #ifndef HC_INSIDE_PARK_H
@@ -13,8 +13,16 @@
 #define HC_PARK_MAGIC 0x68635031u /* "hcP1" */
 
 /* Descriptors that a packet carries, in this order: the new cell's ends of the construction socket, of the
- * output pipes, and of the socket for the status of pid 1. */
-enum hc_park_fd { HC_PARK_SYNC, HC_PARK_STDOUT, HC_PARK_STDERR, HC_PARK_STATUS, HC_PARK_FDS };
+ * output pipes, and of the socket for the status of pid 1; and the network namespace for the cell, without
+ * which it gets a new one. */
+enum hc_park_fd {
+    HC_PARK_SYNC,
+    HC_PARK_STDOUT,
+    HC_PARK_STDERR,
+    HC_PARK_STATUS,
+    HC_PARK_NETWORK,
+    HC_PARK_FDS
+};
 
 struct hc_park {
     uint32_t magic;                      /* HC_PARK_MAGIC */

@@ -76,15 +76,18 @@ struct hc_call_rule {
 extern const struct hc_call_rule hc_call_rules[];
 extern const size_t hc_call_rules_count;
 
-/* The flags with which a zygote clones the first process of a cell: into all new namespaces but those of time
- * and cgroup, which that process makes itself; it runs in the zygote's memory until it executes its program.
- */
+/* The flags with which the first process of a zygote's cell is cloned (shim/birth.c): into all new namespaces
+ * but that of the network, in which it is already, and those of time and cgroup, which it makes itself. It
+ * runs in the zygote's memory until it executes its program, and is the zygote's child. */
 #define HC_ZYGOTE_CLONE                                                                                      \
-    (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_VM |    \
-     CLONE_VFORK | SIGCHLD)
+    (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_VM | CLONE_VFORK |     \
+     CLONE_PARENT | SIGCHLD)
 
-/* The flags with which a session's interpreter clones the process that makes a copy of it and ends: that
- * process works in the interpreter's memory, as only the copy needs one of its own. */
+/* The flags with which a zygote makes the user namespace that owns its cells' networks. */
+#define HC_OWNER_CLONE (CLONE_NEWUSER | CLONE_VM | SIGCHLD)
+
+/* The flags with which a session's interpreter and a zygote clone a process that makes another one and ends:
+ * it works in their memory, as only what it makes needs one of its own. */
 #define HC_BETWEEN_CLONE (CLONE_VM | CLONE_VFORK | SIGCHLD)
 
 /* Further rows of a zygote's filter (zygote_calls.c): each allows a call; `when` is not used. */

@@ -31,14 +31,19 @@
         call, 0, {{arg, HC_WORD_MASK, value}, {0}}, why, 0, #value, NULL                                     \
     }
 
+#define OWNER    "a user namespace of its own has the networks of cells"
 #define PROGRAM  "what a cell's first process executes is in memory, sealed"
 #define LOOPBACK "a cell's loopback interface is raised, and no other is up"
 #define MOUNTS   "a cell's own /proc, /input, /output and /tmp"
 #define RULES    "a cell's own Landlock rules"
 #define RIGHTS   "a cell has none left"
 
-/* Every row acts on namespaces that the copy has made for itself; no row reaches the host's namespaces. */
+/* Every row acts on namespaces that the zygote or the copy has made for itself; no row reaches the host's. */
 const struct hc_call_rule hc_zygote_rules[] = {
+    WORD("clone", 0, HC_OWNER_CLONE, OWNER),
+    WORD("setns", 1, CLONE_NEWUSER, OWNER),
+    WORD("setns", 1, CLONE_NEWNET, "a cell's network, which a cell that has ended had"),
+    WORD("unshare", 0, CLONE_NEWNET, "a cell's network"),
     WORD("clone", 0, HC_ZYGOTE_CLONE, "a cell's first process, in namespaces of its own"),
     WORD("memfd_create", 1, HC_MEMFD_FLAGS | MFD_EXEC, PROGRAM),
     WORD("memfd_create", 1, HC_MEMFD_FLAGS, PROGRAM),

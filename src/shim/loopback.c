@@ -30,6 +30,10 @@ int hc_loopback_up(int *interfaces, int *up, struct hc_error *err)
         return hc_fail(err, errno, "make sockets");
     hc_autofd fd = pair[0];
     close(pair[1]);
+    *interfaces = *up = 0;
+    count_interfaces(fd, interfaces, up);
+    if (*up)
+        return 0; /* it was raised when the namespace was made, by a process that has the right to do that */
     if (ioctl(fd, SIOCSIFFLAGS, &lo) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "raise the loopback interface");
     *interfaces = *up = 0;

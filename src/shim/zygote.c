@@ -1,12 +1,12 @@
 /* zygote.c - an interpreter that never runs a guest's code: cells are made of copies of it.
  *
- * Processes. The zygote is pid 2 of its own cell. For each request it makes a process in new namespaces,
- * which is pid 1 of the new cell, builds the rest of the cell around itself (inside/inside.c), forks pid 2,
- * and executes the program of pid 1 (init_start.c). Until then it works in the zygote's memory, and the
- * zygote waits: copying the page tables of a large interpreter takes most of the time, so they are copied
- * once, for pid 2. Rights: those that the launcher left; the new process has all of them in its own user
- * namespace, and drops them there one after the other as a cold cell's first process does. Channels: requests
- * on HC_FD_CONTROL. The new process closes all descriptors of the zygote.
+ * Processes. The zygote is pid 2 of its own cell. For each request it makes a process in namespaces of the
+ * cell's own (birth.c), which is pid 1 of the new cell, builds the rest of the cell around itself
+ * (inside/inside.c), forks pid 2, and executes the program of pid 1 (init_start.c). Until then it works in
+ * the zygote's memory, and the zygote waits: copying the page tables of a large interpreter takes most of the
+ * time, so they are copied once, for pid 2. Rights: those that the launcher left; the new process has all of
+ * them in its own user namespace, and drops them there one after the other as a cold cell's first process
+ * does. Channels: requests on HC_FD_CONTROL. The new process closes all descriptors of the zygote.
  *
  * The zygote knows a policy and no job. State that its copies must not share, such as the seeds of random
  * numbers, is made anew in each copy (guest_warm.py). */
@@ -17,7 +17,7 @@
 #include "base/packet.h"
 #include "inside/park.h"
 #include "inside/plan.h"
-#include "policy/calls.h"
+#include "shim/birth.h"
 #include "shim/copyable.h"
 #include "shim/guard/builtins.h"
 #include "shim/guest.h"
@@ -36,7 +36,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,9 +46,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#define WARMUPS     8      /* runs after which Python no longer specialises the code that it runs */
-#define FIRST_STACK 262144 /* bytes of stack for inside.c in the new cell's first process */
-#define TRIAL_MS    20000  /* milliseconds to wait for the trial's next message */
+#define WARMUPS  8     /* runs after which Python no longer specialises the code that it runs */
+#define TRIAL_MS 20000 /* milliseconds to wait for the trial's next message */
 
 /* All three are set before the first copy is made. */
 static struct hc_open_files open_files; /* files that libraries of the zygote keep open */
@@ -143,7 +141,7 @@ static _Noreturn void become_guest(const struct hc_handover *zygote)
 }
 
 /* What the new cell's first process needs from the zygote. */
-struct birth {
+struct legacy {
     const struct hc_plan *plan; /* borrowed */
     sigjmp_buf guest;           /* where pid 2 goes on, on the zygote's own stack */
 };
@@ -152,13 +150,13 @@ struct birth {
  * stack. */
 static int become_cell(void *arg)
 {
-    struct birth *b = arg;
-    hc_inside_copy(b->plan);
+    struct legacy *left = arg;
+    hc_inside_copy(left->plan);
     pid_t guest = fork();
     if (guest < 0)
         _exit(HC_EXIT_INTERNAL);
     if (guest == 0)
-        siglongjmp(b->guest, 1);
+        siglongjmp(left->guest, 1);
     become_init(guest);
 }
 
@@ -167,7 +165,7 @@ static int become_cell(void *arg)
 /* The launcher's request for a new cell. */
 struct request {
     struct hc_park park;  /* properties of the new cell */
-    int fds[HC_PARK_FDS]; /* owned: the descriptors of the new cell */
+    int fds[HC_PARK_FDS]; /* owned: the descriptors of the new cell, by enum hc_park_fd; -1: not sent */
 };
 
 static void request_finish(struct request *r)
@@ -183,32 +181,10 @@ static int read_request(struct request *r, struct hc_error *err)
     ssize_t n = hc_packet_receive(HC_FD_CONTROL, &r->park, sizeof r->park, &p, 0);
     if (n <= 0)
         return n < 0 ? hc_fail(err, errno, "wait for a request") : 1;
-    return n != (ssize_t)sizeof r->park || r->park.magic != HC_PARK_MAGIC || p.cut || p.count != HC_PARK_FDS
-               ? hc_fail(err, 0, "a request that is none")
-               : 0;
-}
-
-/* Takes the ids of the new cell, as a user namespace belongs to the ids that make it, and mapping one's own
- * id into it needs no rights. These are raw system calls, as libc's functions would change the other threads
- * too. */
-static int set_ids(uid_t uid, gid_t gid)
-{
-    return syscall(SYS_setresgid, -1, gid, -1) < 0 || syscall(SYS_setresuid, -1, uid, -1) < 0 ? -1 : 0;
-}
-
-/* Makes the new cell's first process; returns its pid once it no longer uses the zygote's memory. -1 with
- * errno set. */
-static int clone_first(const struct hc_park *park, struct birth *birth)
-{
-    static _Alignas(16) char stack[FIRST_STACK];
-    if (set_ids(park->uid, park->gid) < 0)
-        return -1;
-    int pid = clone(become_cell, stack + sizeof stack, HC_ZYGOTE_CLONE, birth);
-    int error = errno;
-    if (set_ids(HC_GUEST_ID, HC_GUEST_ID) < 0)
-        _exit(HC_EXIT_INTERNAL);
-    errno = error;
-    return pid;
+    bool whole = n == (ssize_t)sizeof r->park && r->park.magic == HC_PARK_MAGIC && !p.cut;
+    return whole && (p.count == HC_PARK_FDS || p.count == HC_PARK_NETWORK)
+               ? 0
+               : hc_fail(err, 0, "a request that is none");
 }
 
 static void send_refusal(int sync_fd, int error)
@@ -346,11 +322,16 @@ static void park_cell(const struct request *r, const struct hc_handover *zygote)
         .filter = {.len = (unsigned short)(zygote->filters.first.len / sizeof(struct sock_filter)),
                    .filter = (struct sock_filter *)(uintptr_t)zygote->filters.first.data},
     };
-    struct birth birth = {.plan = &plan};
+    struct legacy left = {.plan = &plan};
+    const struct hc_birth birth = {.uid = r->park.uid,
+                                   .gid = r->park.gid,
+                                   .network_fd = r->fds[HC_PARK_NETWORK],
+                                   .first = become_cell,
+                                   .arg = &left};
     PyOS_BeforeFork();
-    if (sigsetjmp(birth.guest, 0))
+    if (sigsetjmp(left.guest, 0))
         become_guest(zygote);
-    int pid = clone_first(&r->park, &birth);
+    pid_t pid = hc_birth_give(&birth);
     int error = errno;
     PyOS_AfterFork_Parent();
     if (pid < 0)
@@ -382,13 +363,13 @@ _Noreturn void hc_zygote_run(struct hc_handover *own)
     hc_settle();
     run_sample(own);
     init_fd = hc_init_image(&err);
-    if (init_fd < 0)
+    if (init_fd < 0 || hc_birth_prepare(&err) < 0)
         hc_fail_shim(&err);
     (void)signal(SIGCHLD, SIG_IGN); /* the kernel reaps the children */
     if (hc_wire_send(HC_FD_CONTROL, HC_FRAME_READY, NULL, 0, &err) < 0)
         hc_fail_shim(&err);
     for (;;) {
-        struct request r = {.fds = {-1, -1, -1, -1}};
+        struct request r = {.fds = {-1, -1, -1, -1, -1}};
         int rc = read_request(&r, &err);
         if (rc < 0)
             hc_fail_shim(&err);

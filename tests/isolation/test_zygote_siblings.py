@@ -64,7 +64,7 @@ CALLS = [(name, [x86, arm][platform.machine() == "aarch64"], arguments) for name
     ("execve", 59, 221, 0), ("chroot", 161, 51, 0), ("pivot_root", 155, 41, 0, 0), ("umount2", 166, 39, 0), ("mount", 165, 40, 0, 0, 0, 0),
     ("bind mount", 165, 40, 0, 0, 0, 4096), ("fspick", 433, 433, -1, 0, -1), ("open_tree without a copy", 428, 428, -1, 0, 0),
     ("move_mount by name", 429, 429, -1, 0, -1, 0, 0), ("mount_setattr of all below", 442, 442, -1, 0, 0x8000),
-    ("unshare USER", 272, 97, 0x10000000), ("unshare MOUNT", 272, 97, 0x20000), ("setns", 308, 268, -1, 0), ("setns USER", 308, 268, -1, 0x10000000),
+    ("unshare USER", 272, 97, 0x10000000), ("unshare MOUNT", 272, 97, 0x20000), ("setns", 308, 268, -1, 0), ("setns PID", 308, 268, -1, 0x20000000),
     ("setns MOUNT", 308, 268, -1, 0x20000), ("open_by_handle_at", 304, 265, -1, 0, 0), ("personality", 135, 92, 0xffffffff),
     ("setgroups", 116, 159, -1, 0), ("setfsuid", 122, 151, -1), ("mknodat", 259, 33, -1, 0, 0o20000), ("memfd_create", 319, 279, 0, -1),
     ("prctl MM", 157, 167, 35, 0), ("shmget", 29, 194, 0, 0, 0), ("mq_open", 240, 180, 0), ("inotify_init1", 294, 26, -1), ("flock", 73, 32, -1, 2),

@@ -149,8 +149,12 @@ class Daemon:
             self.log += more
 
     def children(self, of=None):
-        with open(f"/proc/{of or self.pid}/task/{of or self.pid}/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
+        """None of a process that has ended: a zygote's and a session's live for moments only."""
+        try:
+            with open(f"/proc/{of or self.pid}/task/{of or self.pid}/children", encoding="ascii") as file:
+                return [int(pid) for pid in file.read().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            return []
 
     def named(self, name):
         """Children of this kind: front, worker, ledger."""
@@ -159,10 +163,7 @@ class Daemon:
     def descendants(self, of=None):
         found, queue = [], [of or self.pid]
         while queue:
-            try:
-                new = self.children(queue.pop())
-            except OSError:
-                continue
+            new = self.children(queue.pop())
             found += new
             queue += new
         return found

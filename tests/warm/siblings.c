@@ -3,6 +3,7 @@
  * siblings park COUNT SPEC: parks COUNT cells, prints a line of JSON about them, waits for a line on standard
  * input, runs the job in one after the other, and prints the manifests.
  * siblings pass COUNT SPEC: the same, but that another process is handed the cells, and runs the jobs.
+ * siblings again COUNT SPEC: as "park", and then the same with as many cells that are parked only then.
  * siblings each COUNT SPEC [JOB FD]...: as "park", but that each cell has a job of its own, a file like SPEC,
  * whose policy counts; all run at once, and what they print goes to descriptors, too. siblings bench COUNT
  * SPEC: parks a cell and runs the job in it, COUNT times; prints how long each took.
@@ -101,6 +102,16 @@ static int run_all(struct family *f, struct hc_parked *cells, int count, struct 
         (void)fflush(stdout);
     }
     return rc;
+}
+
+static int run_twice(struct family *f, struct hc_parked *cells, int count, struct hc_error *err)
+{
+    int rc = run_all(f, cells, count, err);
+    for (int i = 0; i < count; i++)
+        hc_parked_finish(&cells[i]);
+    for (int i = 0; rc == 0 && i < count; i++)
+        rc = park(f, &cells[i], err);
+    return rc == 0 ? run_all(f, cells, count, err) : -1;
 }
 
 /* A process for each, with a job of its own. */
@@ -319,7 +330,7 @@ static runner *runner_called(const char *name)
     static const struct {
         const char *name;
         runner *run;
-    } all[] = {{"park", run_all}, {"pass", run_elsewhere}, {"each", run_at_once}};
+    } all[] = {{"park", run_all}, {"pass", run_elsewhere}, {"again", run_twice}, {"each", run_at_once}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, name) == 0)
             return all[i].run;
@@ -335,7 +346,7 @@ int main(int argc, char **argv)
     runner *run_them = argc >= 4 ? runner_called(argv[1]) : NULL;
     if (count < 1 || (!benching && (!run_them || count > MOST)) ||
         argc != 4 + (run_them == run_at_once ? 2 * count : 0)) {
-        (void)fprintf(stderr, "usage: siblings park|pass|each|bench COUNT SPEC [JOB FD]...\n");
+        (void)fprintf(stderr, "usage: siblings park|pass|again|each|bench COUNT SPEC [JOB FD]...\n");
         return HC_EXIT_USAGE;
     }
     struct family f = {.jobs = argv + 4};

@@ -72,6 +72,14 @@ int hc_namespaces_read(pid_t pid, struct hc_namespaces *out, struct hc_error *er
     return 0;
 }
 
+ino_t hc_namespaces_network(const struct hc_namespaces *of)
+{
+    for (size_t i = 0; i < HC_NAMESPACES; i++)
+        if (strcmp(namespaces[i].file, "net") == 0)
+            return of->inodes[i];
+    return 0;
+}
+
 const char *hc_namespaces_common(const struct hc_namespaces *a, const struct hc_namespaces *b)
 {
     for (size_t i = 0; i < HC_NAMESPACES; i++)

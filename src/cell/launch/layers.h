@@ -17,6 +17,9 @@ struct hc_namespaces {
 };
 int hc_namespaces_read(pid_t pid, struct hc_namespaces *out, struct hc_error *err);
 
+/* The inode number of the network namespace. */
+ino_t hc_namespaces_network(const struct hc_namespaces *of);
+
 /* The name, as in /proc/PID/ns, of the first namespace that both processes are in; NULL: they share none. */
 const char *hc_namespaces_common(const struct hc_namespaces *a, const struct hc_namespaces *b);
 

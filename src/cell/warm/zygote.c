@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/packet.h"
 #include "cell/launch/launch.h"
+#include "cell/warm/networks.h"
 #include "inside/park.h"
 #include "policy/ladder.h"
 #include "wire/frame.h"
@@ -39,6 +40,7 @@ struct hc_zygote {
     int made;                /* number of cells made so far */
     size_t next;             /* index in the block of ids of the next one to use */
     struct hc_namespaces namespaces; /* filled when the first cell is checked */
+    struct hc_networks networks;     /* empty if programs may make sockets */
     int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
 
@@ -160,6 +162,7 @@ void hc_zygote_stop(struct hc_zygote *z)
         return;
     for (size_t i = 0; i < HC_ZYGOTE_IDS; i++)
         hc_close_fd(&z->alive[i]);
+    hc_networks_finish(&z->networks);
     hc_launch_finish(&z->l);
     cJSON_Delete(z->policy.rules);
     free(z);
@@ -230,9 +233,10 @@ static int find_free_id(struct hc_zygote *z)
 
 /* One cell that is being made. */
 struct parking {
-    struct hc_run run;   /* the zygote's, but for the share */
-    struct hc_launch l;  /* used for its channels and for the place of its cgroup only */
-    struct hc_parked *p; /* the cell, borrowed */
+    struct hc_run run;               /* the zygote's, but for the share */
+    struct hc_launch l;              /* used for its channels and for the place of its cgroup only */
+    struct hc_parked *p;             /* the cell, borrowed */
+    struct hc_cell_network *network; /* the network namespace that it is to have, borrowed; NULL: a new one */
     int slot; /* index of the cell's id in the block; -1: an ordinary user's cells have its own uid */
 };
 
@@ -255,22 +259,37 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
     const int fds[HC_PARK_FDS] = {[HC_PARK_SYNC] = plan->sync_fd,
                                   [HC_PARK_STDOUT] = plan->stdout_fd,
                                   [HC_PARK_STDERR] = plan->stderr_fd,
-                                  [HC_PARK_STATUS] = plan->status_fd};
-    return hc_packet_send(z->l.control_fd, &park_cell, sizeof park_cell, fds, HC_PARK_FDS, 0) < 0
+                                  [HC_PARK_STATUS] = plan->status_fd,
+                                  [HC_PARK_NETWORK] = k->network ? k->network->fd : -1};
+    const size_t count = k->network ? HC_PARK_FDS : HC_PARK_NETWORK;
+    return hc_packet_send(z->l.control_fd, &park_cell, sizeof park_cell, fds, count, 0) < 0
                ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "ask the zygote for a cell")
                : 0;
 }
 
-/* Check that no namespace of the new cell is the zygote's, which cannot leave its own. */
-static int check_namespaces(struct hc_zygote *z, struct hc_parked *p, struct hc_error *err)
+/* May a network namespace of this zygote's cells be used again? The filters of its cells let programs make no
+ * socket but pairs of Unix sockets then (policy/calls.c). */
+static bool shares_networks(const struct hc_zygote *z)
 {
+    return z->policy.network == HC_NETWORK_NONE;
+}
+
+/* Check that no namespace of the new cell is the zygote's, which cannot leave its own, and that it has the
+ * network namespace that it should have. */
+static int check_namespaces(struct hc_zygote *z, const struct parking *k, struct hc_error *err)
+{
+    struct hc_parked *p = k->p;
     if ((!z->namespaces.inodes[0] && hc_namespaces_read(z->l.sup.pid, &z->namespaces, err) < 0) ||
         hc_namespaces_read(p->pid, &p->namespaces, err) < 0)
         return hc_ctx(err, "look at a new cell");
     const char *common = hc_namespaces_common(&p->namespaces, &z->namespaces);
-    return common ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "a new cell has the %s namespace of its zygote",
-                               common)
-                  : 0;
+    if (common)
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "a new cell has the %s namespace of its zygote",
+                          common);
+    return shares_networks(z)
+               ? hc_networks_take(&z->networks, k->network, hc_namespaces_network(&p->namespaces), p->pid,
+                                  p->fds[HC_PARKED_PIDFD], err)
+               : 0;
 }
 
 /* The kernel names the packet's sender, which waits for our answer, so the pid is still its own. */
@@ -318,7 +337,7 @@ static int handle_message(struct hc_zygote *z, struct parking *k, struct hc_arri
     if (a->msg.kind != HC_SYNC_FACTS || p->facts.pid || p->fds[HC_PARKED_CONTROL] < 0)
         return hc_fail(err, 0, "a message from a new cell that is not due (kind %d)", a->msg.kind);
     p->facts = a->msg.facts;
-    return check_namespaces(z, p, err);
+    return check_namespaces(z, k, err);
 }
 
 static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error *err)
@@ -378,6 +397,7 @@ static int park_cell(struct hc_zygote *z, struct parking *k, struct hc_error *er
     if (z->l.block_count && (k->slot = find_free_id(z)) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0,
                           "the zygote has %u cells, for more of which it has no uids", z->l.block_count);
+    k->network = shares_networks(z) ? hc_networks_idle(&z->networks) : NULL;
     if (make_cgroup(z, k, err) < 0 || make_channels(k, err) < 0 || send_request(z, k, err) < 0)
         return -1;
     hc_launch_close_childs_ends(&k->l);

@@ -1,0 +1,39 @@
+/* networks.h - the network namespaces of a zygote's cells, which are used again one after the other.
+ *
+ * Only for policies whose filter lets a program make no socket but pairs of Unix sockets: such sockets have
+ * no names and reach nothing else, so a cell leaves nothing in its network namespace. The launcher holds the
+ * namespaces, gives one to a cell only when all processes of the cell before have ended, and looks afterwards
+ * whether the new cell is in that one (HC_ZYGOTE_NETWORKS at a time; further cells have ones of their own).
+ */
+#ifndef HC_CELL_WARM_NETWORKS_H
+#define HC_CELL_WARM_NETWORKS_H
+
+#include "base/error.h"
+
+#include <sys/types.h>
+
+#define HC_ZYGOTE_NETWORKS 64 /* most namespaces that are kept for the cells of one zygote */
+
+struct hc_cell_network {
+    int fd;      /* the namespace; owned */
+    int cell;    /* pidfd of the first process of the cell that was last in it, owned; -1: that has ended */
+    ino_t inode; /* the namespace's inode number, by which it is known */
+};
+
+/* All zero is empty. */
+struct hc_networks {
+    struct hc_cell_network list[HC_ZYGOTE_NETWORKS];
+    size_t count; /* used entries of `list` */
+};
+
+/* A namespace that no living cell is in, borrowed until the next call; NULL: there is none. */
+struct hc_cell_network *hc_networks_idle(struct hc_networks *n);
+
+/* A new cell is in the namespace `inode`, with `pid` and `pidfd` as its first process, which waits for us.
+ * Check that it is `given`, or with NULL one that no other cell had, and keep it for later cells. */
+int hc_networks_take(struct hc_networks *n, struct hc_cell_network *given, ino_t inode, pid_t pid, int pidfd,
+                     struct hc_error *err);
+
+void hc_networks_finish(struct hc_networks *n);
+
+#endif
