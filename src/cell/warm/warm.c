@@ -17,7 +17,8 @@
  * second of processor time, and two that gave way to each other would take it for every job. */
 #define IN_USE_MS 10000
 
-/* Descriptors of a waiting cell, two of them for its network (networks.h), and those that a worker needs besides. */
+/* Descriptors of a waiting cell, two of them for its network (networks.h), and those that a worker needs
+ * besides. */
 #define CELL_FDS 12
 #define MORE_FDS 128
 
