@@ -152,7 +152,9 @@ static int check_when_executed(struct hc_launch *l, const struct hc_facts *facts
 
 static int await_construction(struct hc_launch *l, struct hc_error *err)
 {
-    if (write_id_maps(l, err) < 0 || say_go(l, err) < 0)
+    /* No program is read before this function returns. */
+    if (write_id_maps(l, err) < 0 || say_go(l, err) < 0 ||
+        (l->checks_tree_beside && hc_launch_check_tree(l, err) < 0))
         return -1;
     struct hc_facts facts = {0};
     bool told = false;

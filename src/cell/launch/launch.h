@@ -27,6 +27,7 @@ struct hc_launch {
     struct hc_plan plan;   /* mounts, policy and descriptors for the process that makes the cell; owned */
     struct hc_redactor *redactor; /* redactor of the policy; owned; NULL: nothing is redacted */
     struct hc_tree tree;          /* the cell's root; owned; root_fd -1: not open */
+    bool checks_tree_beside;      /* the tree is checked while the cell's first process does its work */
     int64_t program_bytes;        /* in the cell of a zygote: hc_launch_program_bytes of the zygote */
     struct hc_ids ids;            /* the cell's ids on the host; owned */
     struct hc_ids block; /* block of uids of a zygote as root: the first of the ids for its cells; owned */
@@ -79,6 +80,8 @@ int hc_launch_prepare_output(struct hc_launch *l, struct hc_error *err);
  * input, which is copied into `copy_fd` unless that is -1; the handover, into plan.handover_fd; the
  * channels. (prepare.c) */
 int hc_launch_prepare_zygote(struct hc_launch *l, struct hc_error *err);
+/* Compare the tree with what its ID names, as the policy asks. (prepare.c) */
+int hc_launch_check_tree(struct hc_launch *l, struct hc_error *err);
 int hc_launch_prepare_input(struct hc_launch *l, const struct hc_input *in, int copy_fd,
                             struct hc_error *err);
 int hc_launch_prepare_handover(struct hc_launch *l, struct hc_error *err);

@@ -59,13 +59,24 @@ int hc_launch_map_owner(struct hc_launch *l, struct hc_source *s, const char *re
     return 0;
 }
 
+/* A process that serves many jobs, a zygote's or a session's, has its tree checked more thoroughly. */
+static bool serves_many(const struct hc_launch *l)
+{
+    return l->plan.zygote || l->run->policy->session;
+}
+
+int hc_launch_check_tree(struct hc_launch *l, struct hc_error *err)
+{
+    return hc_tree_check(&l->tree, (enum hc_tree_check)l->run->policy->tree_check, serves_many(l),
+                         &l->m->tree_checked, err);
+}
+
 static int prepare_tree(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
-    bool many = l->plan.zygote || policy->session;
+    l->checks_tree_beside = policy->tree_check <= HC_TREE_QUICK && !serves_many(l);
     if (hc_policy_check_layers(policy, err) < 0 || hc_tree_open(&l->tree, policy->tree, err) < 0 ||
-        hc_tree_hold(&l->tree, err) < 0 ||
-        hc_tree_check(&l->tree, (enum hc_tree_check)policy->tree_check, many, &l->m->tree_checked, err) < 0)
+        hc_tree_hold(&l->tree, err) < 0 || (!l->checks_tree_beside && hc_launch_check_tree(l, err) < 0))
         return -1;
     memcpy(l->m->tree_sha256, l->tree.id, sizeof l->m->tree_sha256);
     struct hc_source *s = &l->plan.tree;

@@ -3,9 +3,11 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#define ROUNDS 16 /* reads in a row, so that one stream cannot keep the loop from its timers */
+#define ROUNDS  16    /* reads in a row, so that one stream cannot keep the loop from its timers */
+#define PENDING 65536 /* most bytes of one read */
 
 void hc_output_relay_drop(struct hc_output_relay *r)
 {
@@ -70,10 +72,20 @@ static void keep_output(struct hc_output_relay *r, size_t len)
     pass_on(r, r->pending, kept);
 }
 
+static ssize_t read_more(struct hc_output_relay *r)
+{
+    if (!r->pending)
+        r->pending = malloc(PENDING);
+    if (r->pending)
+        return TEMP_FAILURE_RETRY(read(r->fd, r->pending, PENDING));
+    errno = ENOMEM;
+    return -1;
+}
+
 void hc_output_relay_read(struct hc_output_relay *r)
 {
     for (int round = 0; (round < ROUNDS || r->orphaned) && hc_output_relay_wants_read(r); round++) {
-        ssize_t n = TEMP_FAILURE_RETRY(read(r->fd, r->pending, sizeof r->pending));
+        ssize_t n = read_more(r);
         if (n < 0 && errno == EAGAIN && !r->orphaned)
             return;
         if (n < 0 && errno != EAGAIN)
@@ -99,4 +111,6 @@ void hc_output_relay_finish(struct hc_output_relay *r)
 {
     hc_buf_finish(&r->early);
     hc_buf_finish(&r->changed);
+    free(r->pending);
+    r->pending = NULL;
 }

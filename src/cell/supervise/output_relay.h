@@ -29,7 +29,7 @@ struct hc_output_relay {
     /* All writers are dead: an empty pipe has ended. Their own end of file may never come, for a
      * descriptor that was sent through a socket and never received still holds the pipe. */
     bool orphaned;
-    char pending[65536]; /* the bytes that were read last */
+    char *pending; /* the bytes that were read last; owned; NULL: nothing was read yet */
 };
 
 /* Read until the pipe is empty or pass_fd takes no more. In the latter case the guest waits, and its time
