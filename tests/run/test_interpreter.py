@@ -509,3 +509,18 @@ def test_value_that_is_too_large_is_left_out_with_a_warning():
     value = result.manifest["guest"]["value"]
     assert value is None or len(value["text/plain"]) <= 64 << 10
     assert result.manifest["guest"]["warnings"]
+
+
+def test_what_an_object_in_a_cycle_writes_at_its_end_is_kept():
+    """As at the interpreter's own end, objects that only refer to each other end, too, while a file is open for writing."""
+    result = cells.run("""\
+        class Log:
+            def __init__(self, name):
+                self.own, self.file = self, open(name, "w")
+                self.file.write("begun\\n")
+            def __del__(self):
+                self.file.write("ended\\n")
+                self.file.close()
+        Log("kept.txt")
+        """)
+    assert (result.output / "kept.txt").read_text(encoding="ascii") == "begun\nended\n", result

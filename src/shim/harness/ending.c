@@ -3,6 +3,11 @@
 #include "shim/harness/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define MOST_FILES 4096 /* most descriptors that are looked at; with more of them any may be one for writing */
 
 /* A thread of this process has opened a file for writing. */
 static volatile bool wrote_files;
@@ -62,6 +67,30 @@ static bool other_threads(void)
     return PyThreadState_Next(first) != NULL;
 }
 
+static bool is_writer(int fd)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 || ((flags & O_ACCMODE) != O_RDONLY && (fstat(fd, &st) < 0 || S_ISREG(st.st_mode)));
+}
+
+/* Is a file still open for writing? poll tells which descriptors are open. */
+static bool has_open_writer(void)
+{
+    struct rlimit most;
+    struct pollfd fds[MOST_FILES];
+    if (getrlimit(RLIMIT_NOFILE, &most) < 0 || most.rlim_cur > MOST_FILES)
+        return true;
+    for (rlim_t i = 0; i < most.rlim_cur; i++)
+        fds[i] = (struct pollfd){.fd = (int)i};
+    if (poll(fds, most.rlim_cur, 0) < 0)
+        return true;
+    for (rlim_t i = STDERR_FILENO + 1; i < most.rlim_cur; i++)
+        if (!(fds[i].revents & POLLNVAL) && is_writer(fds[i].fd))
+            return true;
+    return false;
+}
+
 static void flush_stream(const char *name)
 {
     PyObject *file = PySys_GetObject(name); /* borrowed */
@@ -91,7 +120,8 @@ void hc_ending_run(PyObject *space)
         }
         PyErr_Clear();
     }
-    if (wrote_files) /* an open file may be part of a cycle */
+    /* An open file may be part of a cycle. Collecting takes milliseconds where there is a figure. */
+    if (wrote_files && has_open_writer())
         (void)PyGC_Collect();
     hc_flush_streams();
 }
