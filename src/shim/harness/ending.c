@@ -7,7 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define MOST_FILES 4096 /* most descriptors that are looked at; with more of them any may be one for writing */
+#define MOST_FILES                                                                                           \
+    4096 /* most descriptors that are looked at; with more of them any may be one for writing */
 
 /* A thread of this process has opened a file for writing. */
 static volatile bool wrote_files;
