@@ -511,16 +511,45 @@ def test_value_that_is_too_large_is_left_out_with_a_warning():
     assert result.manifest["guest"]["warnings"]
 
 
-def test_what_an_object_in_a_cycle_writes_at_its_end_is_kept():
+LOG = """
+import os, resource
+def keep(path):
+    class Log:
+        def __init__(self):
+            self.own, self.file = self, open(path, "w")
+            self.file.write("begun\\n")
+        def __del__(self):
+            self.file.write("ended\\n")
+            self.file.close()
+    Log()
+"""
+
+
+@pytest.mark.parametrize("code", [
+    "keep('kept.txt')",
+    "os.close(0)\nkeep('kept.txt')",
+    "os.close(1)\nkeep('kept.txt')",
+    "copies = [os.dup(1) for _ in range(9)]\nkeep('kept.txt')\nresource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))",
+    "keep(os.dup(1))",
+])
+def test_what_an_object_in_a_cycle_writes_at_its_end_is_kept(code):
     """As at the interpreter's own end, objects that only refer to each other end, too, while a file is open for writing."""
+    result = cells.run(LOG + code, policy={"guard": "off"})
+    text = result.stdout if "dup(1))" in code else (result.output / "kept.txt").read_text(encoding="ascii")
+    assert text == "begun\nended\n", result
+
+
+def test_what_an_object_in_a_cycle_writes_into_a_file_at_its_end_is_kept():
+    """Also if no file is open then."""
     result = cells.run("""\
-        class Log:
-            def __init__(self, name):
-                self.own, self.file = self, open(name, "w")
-                self.file.write("begun\\n")
+        class Late:
+            def __init__(self):
+                self.own = self
             def __del__(self):
-                self.file.write("ended\\n")
-                self.file.close()
-        Log("kept.txt")
+                with open("late.txt", "w") as file:
+                    file.write("late")
+        with open("early.txt", "w") as file:
+            file.write("early")
+        Late()
         """)
-    assert (result.output / "kept.txt").read_text(encoding="ascii") == "begun\nended\n", result
+    assert (result.output / "late.txt").read_text(encoding="ascii") == "late", result

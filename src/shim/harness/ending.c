@@ -10,8 +10,19 @@
 #define MOST_FILES                                                                                           \
     4096 /* most descriptors that are looked at; with more of them any may be one for writing */
 
-/* A thread of this process has opened a file for writing. */
-static volatile bool wrote_files;
+/* Set by any thread of this process. */
+static volatile bool wrote_files;  /* one has opened a file for writing */
+static volatile bool wrote_others; /* one has made such a file of a descriptor that is a pipe's, say */
+static rlim_t most_files;          /* the limit of descriptors before the program could lower it */
+
+/* Note that a file for writing was opened. `of`: its path, or the descriptor of which it was made. */
+static void note_writer(PyObject *of)
+{
+    struct stat st;
+    wrote_files = true;
+    if (PyLong_CheckExact(of) && (fstat((int)PyLong_AsLong(of), &st) < 0 || !S_ISREG(st.st_mode)))
+        wrote_others = true;
+}
 
 static int on_audit(const char *event, PyObject *args, void *unused)
 {
@@ -20,7 +31,7 @@ static int on_audit(const char *event, PyObject *args, void *unused)
         return 0;
     PyObject *flags = PyTuple_GET_ITEM(args, 2); /* borrowed */
     if (PyLong_CheckExact(flags) && (PyLong_AsLong(flags) & (O_WRONLY | O_RDWR)))
-        wrote_files = true;
+        note_writer(PyTuple_GET_ITEM(args, 0));
     if (PyLong_CheckExact(flags) && (PyLong_AsLong(flags) & O_CREAT))
         hc_files_on_open(PyTuple_GET_ITEM(args, 0));
     PyErr_Clear();
@@ -29,6 +40,8 @@ static int on_audit(const char *event, PyObject *args, void *unused)
 
 int hc_ending_prepare(void)
 {
+    struct rlimit most;
+    most_files = getrlimit(RLIMIT_NOFILE, &most) < 0 ? RLIM_INFINITY : most.rlim_cur;
     return PySys_AddAuditHook(on_audit, NULL);
 }
 
@@ -62,6 +75,18 @@ static void clear_names(PyObject *space, PyObject *keys, bool private_ones)
     }
 }
 
+/* Has the program a class with __del__, which may write a file at the end of an object that is in a cycle? */
+static bool has_finalizers(PyObject *space)
+{
+    PyObject *name, *value; /* borrowed */
+    Py_ssize_t at = 0;
+    while (PyDict_Next(space, &at, &name, &value))
+        if (PyType_Check(value) && PyType_HasFeature((PyTypeObject *)value, Py_TPFLAGS_HEAPTYPE) &&
+            PyType_GetSlot((PyTypeObject *)value, Py_tp_finalize))
+            return true;
+    return false;
+}
+
 static bool other_threads(void)
 {
     PyThreadState *first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
@@ -75,18 +100,19 @@ static bool is_writer(int fd)
     return flags < 0 || ((flags & O_ACCMODE) != O_RDONLY && (fstat(fd, &st) < 0 || S_ISREG(st.st_mode)));
 }
 
-/* Is a file still open for writing? poll tells which descriptors are open. */
+/* Is a file still open for writing? poll tells which descriptors are open, and fails if the program has
+ * lowered the limit, above which some may be. A program may have closed the first three, and used their
+ * numbers. */
 static bool has_open_writer(void)
 {
-    struct rlimit most;
     struct pollfd fds[MOST_FILES];
-    if (getrlimit(RLIMIT_NOFILE, &most) < 0 || most.rlim_cur > MOST_FILES)
+    if (most_files > MOST_FILES)
         return true;
-    for (rlim_t i = 0; i < most.rlim_cur; i++)
+    for (rlim_t i = 0; i < most_files; i++)
         fds[i] = (struct pollfd){.fd = (int)i};
-    if (poll(fds, most.rlim_cur, 0) < 0)
+    if (poll(fds, most_files, 0) < 0)
         return true;
-    for (rlim_t i = STDERR_FILENO + 1; i < most.rlim_cur; i++)
+    for (rlim_t i = 0; i < most_files; i++)
         if (!(fds[i].revents & POLLNVAL) && is_writer(fds[i].fd))
             return true;
     return false;
@@ -112,6 +138,7 @@ void hc_ending_run(PyObject *space)
 {
     call_if_imported("threading", "_shutdown");
     call_if_imported("atexit", "_run_exitfuncs");
+    const bool finalizes = has_finalizers(space);
     /* Daemon threads still use the globals: without these they would print exceptions. */
     if (!other_threads()) {
         hc_autopy *keys = PyDict_Keys(space);
@@ -122,7 +149,7 @@ void hc_ending_run(PyObject *space)
         PyErr_Clear();
     }
     /* An open file may be part of a cycle. Collecting takes milliseconds where there is a figure. */
-    if (wrote_files && has_open_writer())
+    if (wrote_files && (finalizes || wrote_others || has_open_writer()))
         (void)PyGC_Collect();
     hc_flush_streams();
 }
