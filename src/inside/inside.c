@@ -36,10 +36,10 @@ static _Noreturn void give_up(int sync_fd, const struct hc_error *err)
     _exit(err->exit);
 }
 
-static int wait_for_maps(const struct hc_plan *plan, struct hc_error *err)
+static int wait_for_go(int sync_fd, struct hc_error *err)
 {
     struct hc_sync msg;
-    ssize_t n = TEMP_FAILURE_RETRY(recv(plan->sync_fd, &msg, sizeof msg, 0));
+    ssize_t n = TEMP_FAILURE_RETRY(recv(sync_fd, &msg, sizeof msg, 0));
     return n == (ssize_t)sizeof msg && msg.kind == HC_SYNC_GO ? 0 : hc_fail(err, 0, "the launcher has gone");
 }
 
@@ -48,7 +48,7 @@ int hc_inside_offer_copies(const struct hc_plan *plan, int space_fd, struct hc_e
     const struct hc_sync msg = {.kind = HC_SYNC_COPIES};
     if (hc_packet_send(plan->sync_fd, &msg, sizeof msg, &space_fd, 1, 0) < 0)
         return hc_fail(err, errno, "hand over the directory for copies");
-    return wait_for_maps(plan, err);
+    return wait_for_go(plan->sync_fd, err);
 }
 
 /* Have the kernel kill this process when the launcher dies. If it has died before this line, no signal comes,
@@ -234,7 +234,7 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
     struct hc_error err = {0};
     struct hc_sync msg = {.kind = HC_SYNC_FACTS};
 
-    if (wait_for_maps(plan, &err) < 0 ||
+    if (wait_for_go(plan->sync_fd, &err) < 0 ||
         hc_clocks_start(true, &err) < 0 || /* a change of ids closes our own /proc files to us */
         hc_rights_become_guest(plan, &err) < 0 || die_with_launcher(plan, &err) < 0)
         give_up(plan->sync_fd, &err);
@@ -243,6 +243,9 @@ _Noreturn void hc_inside(const struct hc_plan *plan)
 
     if (TEMP_FAILURE_RETRY(send(FD_SYNC, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
         _exit(HC_EXIT_INTERNAL);
+    /* The loader and the libraries of the tree run from here on. */
+    if (plan->awaits_check && wait_for_go(FD_SYNC, &err) < 0)
+        _exit(HC_EXIT_UNAVAILABLE);
     char name[] = "hotcell-shim", session[] = HC_SHIM_SESSION;
     char *const argv[] = {name, plan->policy->session ? session : NULL, NULL};
     (void)syscall(SYS_execveat, FD_SHIM, "", argv, plan->env, AT_EMPTY_PATH);
@@ -259,7 +262,7 @@ static int announce_and_wait(const struct hc_plan *plan, struct hc_error *err)
     struct hc_sync msg = {.kind = HC_SYNC_BORN};
     if (TEMP_FAILURE_RETRY(send(plan->sync_fd, &msg, sizeof msg, MSG_NOSIGNAL)) < 0)
         return hc_fail(err, errno, "tell the launcher of a new cell");
-    if (wait_for_maps(plan, err) < 0)
+    if (wait_for_go(plan->sync_fd, err) < 0)
         return -1;
     return unshare(CLONE_NEWCGROUP) < 0
                ? hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "make a cgroup namespace")

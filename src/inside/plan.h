@@ -60,6 +60,7 @@ struct hc_plan {
     uid_t host_uid;      /* uid of the cell's processes on the host */
     gid_t host_gid;      /* gid of these processes on the host */
     bool drop_groups;    /* the launcher is root: supplementary groups can and must go */
+    bool awaits_check;   /* the tree is being checked: the child waits for HC_SYNC_GO before its exec */
     bool rlimit_pids;    /* no pids controller: set RLIMIT_NPROC */
     bool rlimit_memory;  /* no memory controller: set RLIMIT_DATA, in case a process outruns the watch */
     bool zygote;         /* the cell makes cells: it has no Landlock, which would refuse its mounts, and with
@@ -74,13 +75,14 @@ struct hc_plan {
 #define HC_SYNC_FDS 4 /* most descriptors that come with one message */
 
 enum hc_sync_kind {
-    HC_SYNC_GO = 1, /* launcher to child: the id maps are written; the child is in its cgroup */
+    HC_SYNC_GO = 1, /* launcher to child: what it waits for is done, at first its id maps or its cgroup */
     HC_SYNC_BORN,   /* child of a zygote to launcher: it has started, and waits for HC_SYNC_GO */
     HC_SYNC_KEPT, /* child to launcher, with descriptors: roots of /output and /tmp, control channel, and root
                      of /input in a warm cell */
     HC_SYNC_COPIES, /* child to launcher, with a descriptor: the directory for copies of directories; the
                        child waits for HC_SYNC_GO */
-    HC_SYNC_FACTS,  /* child to launcher: about to exec; the facts that it read back */
+    HC_SYNC_FACTS,  /* child to launcher: about to exec; the facts that it read back. With `awaits_check` it
+                       waits for HC_SYNC_GO */
     HC_SYNC_ERROR,  /* child to launcher: the launch has failed */
 };
 

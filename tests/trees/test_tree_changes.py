@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import cells
@@ -150,6 +152,43 @@ def test_every_run_looks_at_the_c_library(own):
         file.seek(-1, os.SEEK_END)
         file.write(b"?")
     assert refused(own.start("run", "program.py"), library.relative_to(own.root), "has other content")
+
+
+STARTED = """
+#include <fcntl.h>
+#include <unistd.h>
+__attribute__((constructor)) static void start(void)
+{
+    (void)!write(open("/output/started", O_WRONLY | O_CREAT, 0666), "x", 1);
+}
+"""
+
+
+def library_that_tells(own):
+    """Has a library of the interpreter say in /output that it runs, in as many bytes as it had. Its own content is in a file that few
+    runs look at, and others, which nobody changed, are to be hashed first."""
+    library = next(own.root.glob("usr/lib/*/libexpat.so.1")).resolve()
+    beside, content, size = own.root / LIBRARY / "stringprep.py", library.read_bytes(), library.stat().st_size
+    beside.write_bytes(content.replace(b"libexpat.so.1", b"stringprep.py"))
+    with tempfile.NamedTemporaryFile() as made:
+        subprocess.run(["cc", "-shared", "-fPIC", "-s", "-o", made.name, "-Wl,-soname,libexpat.so.1", "-xc", "-", "-xnone",
+                        "-Wl,--no-as-needed", beside, f"-Wl,-rpath,/{LIBRARY}"], input=STARTED, text=True, check=True)
+        library.write_bytes(Path(made.name).read_bytes().ljust(size, b"\0"))
+    for other in library.parent.glob("*.so*"):
+        other.chmod(other.stat().st_mode)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_nothing_of_a_changed_tree_runs_while_it_is_checked(own):
+    policy = own.path.parent / "bind.json"
+    policy.write_text(json.dumps({"extends": "default", "output": {"mode": "bind"}}))
+    library_that_tells(own)
+    unchecked = own.start("run", "-p", policy, "--tree-check", "none", "program.py")
+    assert unchecked.stdout == "42\n" and (own.output / "started").exists(), unchecked
+    for _ in range(5):
+        done = own.start("run", "-p", policy, "program.py")
+        assert done.returncode == 69 and "was changed" in done.stderr, done
+        assert not (own.output / "started").exists()
 
 
 def batch(own, jobs, *options):

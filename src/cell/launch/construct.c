@@ -152,9 +152,9 @@ static int check_when_executed(struct hc_launch *l, const struct hc_facts *facts
 
 static int await_construction(struct hc_launch *l, struct hc_error *err)
 {
-    /* No program is read before this function returns. */
+    /* The first process works meanwhile, and executes nothing of the tree before it is told to. */
     if (write_id_maps(l, err) < 0 || say_go(l, err) < 0 ||
-        (l->checks_tree_beside && hc_launch_check_tree(l, err) < 0))
+        (l->plan.awaits_check && hc_launch_check_tree(l, err) < 0))
         return -1;
     struct hc_facts facts = {0};
     bool told = false;
@@ -177,6 +177,8 @@ static int await_construction(struct hc_launch *l, struct hc_error *err)
         if (a.msg.kind == HC_SYNC_FACTS) {
             facts = a.msg.facts;
             told = true;
+            if (l->plan.awaits_check && say_go(l, err) < 0)
+                return -1;
         }
     }
 }

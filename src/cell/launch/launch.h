@@ -27,7 +27,6 @@ struct hc_launch {
     struct hc_plan plan;   /* mounts, policy and descriptors for the process that makes the cell; owned */
     struct hc_redactor *redactor; /* redactor of the policy; owned; NULL: nothing is redacted */
     struct hc_tree tree;          /* the cell's root; owned; root_fd -1: not open */
-    bool checks_tree_beside;      /* the tree is checked while the cell's first process does its work */
     int64_t program_bytes;        /* in the cell of a zygote: hc_launch_program_bytes of the zygote */
     struct hc_ids ids;            /* the cell's ids on the host; owned */
     struct hc_ids block; /* block of uids of a zygote as root: the first of the ids for its cells; owned */

@@ -74,9 +74,9 @@ int hc_launch_check_tree(struct hc_launch *l, struct hc_error *err)
 static int prepare_tree(struct hc_launch *l, struct hc_error *err)
 {
     const struct hc_policy *policy = l->run->policy;
-    l->checks_tree_beside = policy->tree_check <= HC_TREE_QUICK && !serves_many(l);
+    l->plan.awaits_check = policy->tree_check == HC_TREE_QUICK && !serves_many(l);
     if (hc_policy_check_layers(policy, err) < 0 || hc_tree_open(&l->tree, policy->tree, err) < 0 ||
-        hc_tree_hold(&l->tree, err) < 0 || (!l->checks_tree_beside && hc_launch_check_tree(l, err) < 0))
+        hc_tree_hold(&l->tree, err) < 0 || (!l->plan.awaits_check && hc_launch_check_tree(l, err) < 0))
         return -1;
     memcpy(l->m->tree_sha256, l->tree.id, sizeof l->m->tree_sha256);
     struct hc_source *s = &l->plan.tree;
