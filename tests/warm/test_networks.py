@@ -87,6 +87,13 @@ def bind_pair():
     pair = socket.socketpair()
     kept.append(pair)
     pair[0].bind("\\0hotcell")
+def bind_itself():
+    pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    kept.append(pair)
+    pair[0].setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    pair[0].send(b"x")  # the kernel gives such a sender an abstract name
+    if len(pair[0].getsockname()) != 6:
+        raise OSError(0, "no name")
 def serve():
     kept.append(socket.create_server(("127.0.0.1", 20000)))
 def meet():
@@ -109,7 +116,7 @@ def look():
     pair = socket.socketpair()
     return fcntl.ioctl(pair[0], 0x8913, struct.pack("16sh14x", b"lo", 0))
 kept = []
-for step in (find, meet, name, bind_pair, serve, configure, enter, leave, raise_loopback, look):
+for step in (find, meet, name, bind_pair, bind_itself, serve, configure, enter, leave, raise_loopback, look):
     attempt(step.__name__, step)
 pid = os.fork() if os.environ.get("FORKS") else 1
 if pid == 0:
@@ -125,7 +132,7 @@ def test_the_attack_works_where_two_programs_share_a_network():
         server.bind("\0hotcell-outside")
         server.listen()
         found = outside(LEAVE.replace("hotcell", "hotcell-outside")).stdout
-    for step in ("find", "serve", "configure", "look"):
+    for step in ("find", "bind_itself", "serve", "configure", "look"):
         assert f"{step} done" in found, found
     assert "name 98" in found and "bind_pair 98" in found, found  # EADDRINUSE: it is the other's
 
@@ -138,7 +145,7 @@ def test_a_cell_leaves_nothing_in_its_network_for_the_next(user):
     assert len(texts) == 1
     [text] = texts
     assert "done" not in text, text
-    assert len(text.splitlines()) == 10
+    assert len(text.splitlines()) == 11
 
 
 def test_a_cell_has_no_right_over_its_network_even_before_its_filter(user):

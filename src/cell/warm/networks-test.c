@@ -108,8 +108,16 @@ static void test_there_is_a_most_and_further_cells_are_not_kept(void **state)
     assert_null(hc_networks_idle(&n));
     assert_int_equal(hc_networks_take(&n, NULL, own_network(), one.pid, one.pidfd, &err), 0);
     assert_int_equal(n.count, HC_ZYGOTE_NETWORKS);
+    struct sleeper another = fall_asleep();
+    hc_close_fd(&n.list[HC_ZYGOTE_NETWORKS - 1].cell);
+    n.list[HC_ZYGOTE_NETWORKS - 1].cell = dup(another.pidfd);
     end(&one);
+    /* all but the last are idle, few of which are kept */
     assert_ptr_equal(hc_networks_idle(&n), &n.list[0]);
+    assert_int_equal(n.count, HC_IDLE_NETWORKS + 1);
+    assert_true(n.list[HC_IDLE_NETWORKS].inode == HC_ZYGOTE_NETWORKS);
+    assert_true(n.list[HC_IDLE_NETWORKS].cell >= 0);
+    end(&another);
     hc_networks_finish(&n);
 }
 

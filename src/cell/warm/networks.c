@@ -21,9 +21,23 @@ static void forget_ended_cells(struct hc_networks *n)
             hc_close_fd(&n->list[i].cell);
 }
 
+/* Close those that are idle since many cells lived at one time. */
+static void drop_spare(struct hc_networks *n)
+{
+    size_t idle = 0, kept = 0;
+    for (size_t i = 0; i < n->count; i++) {
+        if (n->list[i].cell < 0 && ++idle > HC_IDLE_NETWORKS)
+            hc_close_fd(&n->list[i].fd);
+        else
+            n->list[kept++] = n->list[i];
+    }
+    n->count = kept;
+}
+
 struct hc_cell_network *hc_networks_idle(struct hc_networks *n)
 {
     forget_ended_cells(n);
+    drop_spare(n);
     for (size_t i = 0; i < n->count; i++)
         if (n->list[i].cell < 0)
             return &n->list[i];

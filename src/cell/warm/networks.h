@@ -1,7 +1,9 @@
 /* networks.h - the network namespaces of a zygote's cells, which are used again one after the other.
  *
  * Only for policies whose filter lets a program make no socket but pairs of Unix sockets: such sockets have
- * no names and reach nothing else, so a cell leaves nothing in its network namespace. The launcher holds the
+ * no names and reach nothing else, so a cell leaves nothing in its network namespace. The kernel
+ * names the launcher's end of a control channel, which has SO_PASSCRED, as no program can set it; only
+ * connect(2), which no program has, would reach a socket of that kind. The launcher holds the
  * namespaces, gives one to a cell only when all processes of the cell before have ended, and looks afterwards
  * whether the new cell is in that one (HC_ZYGOTE_NETWORKS at a time; further cells have ones of their own).
  */
@@ -13,6 +15,7 @@
 #include <sys/types.h>
 
 #define HC_ZYGOTE_NETWORKS 64 /* most namespaces that are kept for the cells of one zygote */
+#define HC_IDLE_NETWORKS   8  /* most of them without a cell: each is 200 KiB of kernel memory */
 
 struct hc_cell_network {
     int fd;      /* the namespace; owned */
