@@ -121,11 +121,26 @@ static void test_there_is_a_most_and_further_cells_are_not_kept(void **state)
     hc_networks_finish(&n);
 }
 
+static void test_one_that_was_dropped_is_not_given_away(void **state)
+{
+    (void)state;
+    struct hc_networks n = {.count = 2};
+    for (size_t i = 0; i < n.count; i++)
+        n.list[i] = (struct hc_cell_network){.fd = -1, .cell = -1, .inode = i + 1};
+    hc_networks_drop(&n, hc_networks_idle(&n));
+    const struct hc_cell_network *other = hc_networks_idle(&n);
+    assert_non_null(other);
+    assert_true(other->inode == 2);
+    hc_networks_drop(&n, hc_networks_idle(&n));
+    assert_null(hc_networks_idle(&n));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_is_given_away_only_after_its_cell_has_ended),
         cmocka_unit_test(test_a_cell_in_another_one_is_refused),
+        cmocka_unit_test(test_one_that_was_dropped_is_not_given_away),
         cmocka_unit_test(test_there_is_a_most_and_further_cells_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,13 @@ int hc_networks_take(struct hc_networks *n, struct hc_cell_network *given, ino_t
     return of->cell < 0 ? hc_fail(err, errno, "keep an eye on a new cell") : 0;
 }
 
+void hc_networks_drop(struct hc_networks *n, struct hc_cell_network *of)
+{
+    hc_close_fd(&of->fd);
+    hc_close_fd(&of->cell);
+    *of = n->list[--n->count];
+}
+
 void hc_networks_finish(struct hc_networks *n)
 {
     for (size_t i = 0; i < n->count; i++) {

@@ -37,6 +37,10 @@ struct hc_cell_network *hc_networks_idle(struct hc_networks *n);
 int hc_networks_take(struct hc_networks *n, struct hc_cell_network *given, ino_t inode, pid_t pid, int pidfd,
                      struct hc_error *err);
 
+/* Use a namespace no more: a cell that was to have it was not made, and whether a process is in it is not
+ * known. */
+void hc_networks_drop(struct hc_networks *n, struct hc_cell_network *of);
+
 void hc_networks_finish(struct hc_networks *n);
 
 #endif

@@ -434,6 +434,8 @@ int hc_zygote_park(struct hc_zygote *z, const struct hc_zygote_heir *heir, struc
     hc_launch_finish(&k.l);
     if (rc == 0)
         return 0;
+    if (k.network)
+        hc_networks_drop(&z->networks, k.network);
     hc_parked_finish(out);
     return hc_ctx(err, "park a cell");
 }
