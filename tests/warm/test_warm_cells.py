@@ -192,6 +192,20 @@ def test_warm_code_that_fails_is_told_and_the_job_goes_cold(warm):
     assert result.manifest["status"] == "ok"
 
 
+@pytest.mark.parametrize(("code", "told"), [("def f(n):\n    f(n - 1) if n else 1 / 0\nf(20)", "ZeroDivisionError: division by zero"),
+                                            ("import sys\nprint('x' * 300000, file=sys.stderr)\n1 / 0", "ZeroDivisionError: division by zero")])
+def test_the_last_line_is_told_however_much_there_is_before_it(code, told, warm):
+    result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code}})
+    assert f"the zygote ended while it was starting: {told}\n" in result.stderr and result.manifest["status"] == "ok"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_what_warm_code_prints_is_dropped(stream, warm):
+    """More than a pipe has room for."""
+    result = run_warm("print(1)", policy={"warm": {"code": f"import sys\nprint('x' * 300000, file=sys.{stream})"}})
+    assert result.manifest["stdout"]["text"] == "1\n" and not result.manifest["stderr"]["text"]
+
+
 def test_threads_of_warm_code_are_refused(warm):
     code = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
     result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code}})

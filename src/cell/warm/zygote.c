@@ -27,6 +27,7 @@
 #define START_SECONDS 120 /* longest time for imports, on the slowest machine */
 /* Bytes that a cell may leave charged to the zygote's cgroup, such as page tables. */
 #define COPY_BYTES (INT64_C(1) << 20)
+#define PRINTED    4096 /* most bytes kept of the end of what a zygote prints while it starts */
 
 struct hc_zygote {
     struct hc_launch l;      /* the zygote as a cell */
@@ -76,34 +77,76 @@ static int prepare_place(struct hc_launch *l, struct hc_error *err)
     return hc_cgroup_limit(&l->cgroup, &limits, err) < 0 ? hc_ctx(err, "limit the zygote") : 0;
 }
 
-/* Fail with the last line that the zygote printed before it ended, for the policy's author. */
-static int fail_with_output(const struct hc_launch *l, struct hc_error *err)
+/* The end of what the zygote has printed. */
+struct printed {
+    char text[PRINTED];
+    size_t len;
+};
+
+/* Take some of what it prints, and keep the end. False: it prints no more. */
+static bool take_printed(int fd, struct printed *p)
 {
-    char text[400] = "";
-    ssize_t n = read(l->stderr_fd, text, sizeof text - 1);
-    const char *last = text;
-    for (ssize_t i = 0; i + 1 < n; i++)
-        if (text[i] == '\n')
-            last = text + i + 1;
-    size_t len = strcspn(last, "\n");
-    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote ended while it was starting: %.*s", (int)len, last);
+    char more[PRINTED];
+    const ssize_t n = TEMP_FAILURE_RETRY(read(fd, more, sizeof more));
+    if (n <= 0)
+        return false;
+    const size_t kept = MIN(p->len, sizeof p->text - (size_t)n);
+    memmove(p->text, p->text + p->len - kept, kept);
+    memcpy(p->text + kept, more, (size_t)n);
+    p->len = kept + (size_t)n;
+    return true;
 }
 
-static int await_ready(struct hc_zygote *z, struct hc_error *err)
+/* Fail with the last line that the zygote printed before it ended, for the policy's author. */
+static int fail_with_output(const struct hc_launch *l, struct printed *p, struct hc_error *err)
+{
+    struct pollfd more = {.fd = l->stderr_fd, .events = POLLIN};
+    while (poll(&more, 1, 0) > 0 && take_printed(l->stderr_fd, p))
+        ;
+    if (p->len && p->text[p->len - 1] == '\n')
+        p->len--;
+    const char *newline = memrchr(p->text, '\n', p->len), *last = newline ? newline + 1 : p->text;
+    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote ended while it was starting: %.*s",
+                      (int)(p->text + p->len - last), last);
+}
+
+/* Take the zygote's word that it is ready. */
+static int take_frame(struct hc_zygote *z, struct printed *p, struct hc_error *err)
 {
     char packet[64];
     struct hc_frame_head head;
     const void *payload;
-    const struct timeval patience = {.tv_sec = START_SECONDS};
-    if (setsockopt(z->l.control_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
-        return hc_fail(err, errno, "setsockopt");
     ssize_t n = TEMP_FAILURE_RETRY(recv(z->l.control_fd, packet, sizeof packet, 0));
     if (n < 0 && errno != ECONNRESET)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "wait for the zygote");
     if (n <= 0)
-        return fail_with_output(&z->l, err);
+        return fail_with_output(&z->l, p, err);
     if (hc_frame_parse(packet, (size_t)n, &head, &payload, err) < 0 || head.type != HC_FRAME_READY)
         return hc_fail(err, 0, "the zygote said what it should not");
+    return 1;
+}
+
+/* Meanwhile read what the policy's code prints, without which it would wait for us. */
+static int await_ready(struct hc_zygote *z, struct hc_error *err)
+{
+    struct printed printed = {.len = 0}, ignored = {.len = 0};
+    struct pollfd on[] = {{.fd = z->l.control_fd, .events = POLLIN},
+                          {.fd = z->l.stderr_fd, .events = POLLIN},
+                          {.fd = z->l.stdout_fd, .events = POLLIN}};
+    const int64_t end = hc_mono_ms() + START_SECONDS * 1000;
+    for (int rc = 0; rc == 0;) {
+        const int64_t left = end - hc_mono_ms();
+        if (left <= 0)
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote was not ready within %d s", START_SECONDS);
+        if (TEMP_FAILURE_RETRY(poll(on, sizeof on / sizeof *on, (int)left)) < 0)
+            return hc_fail(err, errno, "poll");
+        if (on[1].revents && !take_printed(on[1].fd, &printed))
+            on[1].fd = -1;
+        if (on[2].revents && !take_printed(on[2].fd, &ignored))
+            on[2].fd = -1;
+        if (on[0].revents && (rc = take_frame(z, &printed, err)) < 0)
+            return -1;
+    }
     return 0;
 }
 
