@@ -222,5 +222,5 @@ def test_the_log_names_the_policy_whose_interpreter_cannot_be_made(tmp_path):
     with daemons.Daemon(config={"workers": 1}, env={"HOTCELL_POLICIES": str(tmp_path)}) as d:
         assert [d.post({"code": "1", "policy": "broken"}).json["status"] for _ in range(2)] == ["ok"] * 2
         d.wait_for_line("no warm cells for ")
-        d.wait_for_line(' under policy "broken": ')
+        d.wait_for_line(' under policy "broken": start a zygote: the zygote ended while it was starting: SyntaxError: invalid syntax (<warm>, line 1)\n')
         assert d.post({"code": "1", "policy": "broken"}).json["status"] == "ok"

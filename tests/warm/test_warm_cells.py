@@ -192,7 +192,8 @@ def test_warm_code_that_fails_is_told_and_the_job_goes_cold(warm):
     assert result.manifest["status"] == "ok"
 
 
-@pytest.mark.parametrize(("code", "told"), [("def f(n):\n    f(n - 1) if n else 1 / 0\nf(20)", "ZeroDivisionError: division by zero"),
+@pytest.mark.parametrize(("code", "told"), [("a = 1\nb =\n", "SyntaxError: invalid syntax (<warm>, line 2)"),
+                                            ("def f(n):\n    f(n - 1) if n else 1 / 0\nf(20)", "ZeroDivisionError: division by zero"),
                                             ("import sys\nprint('x' * 300000, file=sys.stderr)\n1 / 0", "ZeroDivisionError: division by zero")])
 def test_the_last_line_is_told_however_much_there_is_before_it(code, told, warm):
     result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code}})
