@@ -36,6 +36,7 @@ struct hc_warm_zygote {
     int64_t started;     /* when the zygote was started (hc_mono_ms) */
     int failures;        /* failed attempts to make a zygote or cell, in a row */
     int64_t not_before;  /* after too many failures: when to try again (hc_mono_ms) */
+    bool told;           /* the log says that the policy's sample fails */
     bool crowded;        /* at the last attempt there was no room for it beside those that are in use */
 };
 

@@ -215,6 +215,19 @@ def test_only_some_of_many_waiting_cells_have_copied_what_jobs_write_to():
         assert d.end() == 0
 
 
+def test_the_log_says_once_why_the_sample_of_a_policy_fails(tmp_path):
+    """However often its interpreter is made; in one line, without control characters."""
+    sample = "raise ValueError('\\x1b[2J\\nno such thing')"
+    (tmp_path / "odd.json").write_text(json.dumps({"name": "odd", "tree": "base", "warm": {"sample": sample}, "limits": {"max": daemons.WIDE}}))
+    config = {"workers": 1, "warm": {"cells": 1}}
+    with daemons.Daemon(config=config, env={"HOTCELL_POLICIES": str(tmp_path)}) as d:
+        cells.wait_until("three interpreters", lambda: d.post({"code": "1", "policy": "odd"}).json["status"] == "ok" and
+                         d.warm_counts()["warm_zygotes_started_total"] >= 3)
+        d.wait_for_line('warm.sample of policy "odd" fails, so its jobs are slower: ValueError: ?[2J?no such thing (line 1)\n')
+        assert d.end() == 0
+    assert d.log.count("warm.sample") == 1
+
+
 def test_the_log_names_the_policy_whose_interpreter_cannot_be_made(tmp_path):
     """Code that does not compile is noticed when an interpreter is wanted; jobs run in cold cells meanwhile."""
     (tmp_path / "broken.json").write_text(json.dumps({"name": "broken", "extends": "default", "warm": {"ladder": [{"code": "x ="}]},

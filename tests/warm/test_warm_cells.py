@@ -278,6 +278,20 @@ def test_a_sample_that_goes_wrong_costs_nothing_else(sample, warm):
     assert count_faults(sample)["seen"] == [0]
 
 
+@pytest.mark.parametrize(("sample", "why"), [("x = 1\nraise ValueError('no such thing')", "ValueError: no such thing (line 2)"),
+                                             ("x = 1\nx =", "invalid syntax (line 2)"),
+                                             ("import subprocess\nsubprocess", "Import of 'subprocess' is not allowed by this policy (line 1)"),
+                                             ("raise SystemExit(4)", "it ended with status 4"),
+                                             ("import os\nos._exit(3)", "its process ended"),
+                                             ("raise ValueError('x' * 100000)", "ValueError: xxx"),
+                                             ("print('fine')", None),
+                                             ("['y' * 1000] * 1000", None)])
+def test_why_a_sample_fails_is_told(sample, why, warm):
+    policy = {"extends": "default", "tree": "base", "warm": {"ladder": None, "sample": sample}}
+    stderr = run_warm("1", policy=policy).stderr
+    assert why is None and "sample" not in stderr or why and f"warm: its sample fails: {why}" in stderr, stderr
+
+
 def test_libraries_that_only_the_sample_loads_are_not_looked_for_in_cells(warm):
     assert count_faults("import sqlite3, ssl, zoneinfo, lzma, bz2")["seen"] == [0]
 

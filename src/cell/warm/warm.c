@@ -410,6 +410,15 @@ static bool is_used_up(const struct hc_warm *w, const struct hc_warm_zygote *z)
     return hc_zygote_made(z->zygote) >= w->rules.cells || hc_mono_ms() - z->started >= w->rules.age_ms;
 }
 
+static void tell_of_sample(struct hc_warm_zygote *z)
+{
+    const char *why = hc_zygote_sample(z->zygote);
+    if (why[0] && !z->told)
+        hc_warn("warm.sample of policy \"%s\" fails, so its jobs are slower: %s", z->cached->policy.name,
+                why);
+    z->told = why[0];
+}
+
 /* Start a zygote if enough jobs asked for one, and there is room. -1: there is none. */
 static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached)
 {
@@ -429,6 +438,7 @@ static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cac
         z->cached = NULL;
         return -1;
     }
+    tell_of_sample(z);
     z->started = hc_mono_ms();
     w->counts.zygotes++;
     w->counts.zygotes_started++;

@@ -37,12 +37,13 @@ struct hc_zygote {
     struct hc_manifest m;    /* gets the evidence of its layers; not printed */
     char key[HC_SHA256_HEX]; /* hc_warm_key of the policy without a tenant */
     int64_t program_bytes;   /* hc_launch_program_bytes of the zygote */
-    int filters;             /* number of seccomp filters that the zygote is under */
-    int made;                /* number of cells made so far */
-    size_t next;             /* index in the block of ids of the next one to use */
-    struct hc_namespaces namespaces; /* filled when the first cell is checked */
-    struct hc_networks networks;     /* empty if programs may make sockets */
-    int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
+    char sample[HC_FRAME_SAMPLE_TEXT + 1]; /* why its sample failed; "": it did not */
+    int filters;                           /* number of seccomp filters that the zygote is under */
+    int made;                              /* number of cells made so far */
+    size_t next;                           /* index in the block of ids of the next one to use */
+    struct hc_namespaces namespaces;       /* filled when the first cell is checked */
+    struct hc_networks networks;           /* empty if programs may make sockets */
+    int alive[HC_ZYGOTE_IDS]; /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
 
 /* ---- starting a zygote ---- */
@@ -110,10 +111,10 @@ static int fail_with_output(const struct hc_launch *l, struct printed *p, struct
                       (int)(p->text + p->len - last), last);
 }
 
-/* Take the zygote's word that it is ready. */
+/* Take one of the zygote's frames. 1: it is ready; 0: it will say more. */
 static int take_frame(struct hc_zygote *z, struct printed *p, struct hc_error *err)
 {
-    char packet[64];
+    char packet[sizeof(struct hc_frame_head) + HC_FRAME_SAMPLE_TEXT];
     struct hc_frame_head head;
     const void *payload;
     ssize_t n = TEMP_FAILURE_RETRY(recv(z->l.control_fd, packet, sizeof packet, 0));
@@ -121,9 +122,13 @@ static int take_frame(struct hc_zygote *z, struct printed *p, struct hc_error *e
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "wait for the zygote");
     if (n <= 0)
         return fail_with_output(&z->l, p, err);
-    if (hc_frame_parse(packet, (size_t)n, &head, &payload, err) < 0 || head.type != HC_FRAME_READY)
+    bool good = hc_frame_parse(packet, (size_t)n, &head, &payload, err) == 0;
+    if (good && head.type == HC_FRAME_READY)
+        return 1;
+    if (!good || head.type != HC_FRAME_SAMPLE || z->sample[0] || !head.len)
         return hc_fail(err, 0, "the zygote said what it should not");
-    return 1;
+    memcpy(z->sample, payload, head.len);
+    return 0;
 }
 
 /* Meanwhile read what the policy's code prints, without which it would wait for us. */
@@ -218,6 +223,11 @@ size_t hc_zygote_trees(const struct hc_zygote *z, const char **name, const char 
     for (size_t i = 0; i < z->m.tree_layers.count; i++)
         ids[i + 1] = z->m.tree_layers.list[i].sha256;
     return z->m.tree_layers.count + 1;
+}
+
+const char *hc_zygote_sample(const struct hc_zygote *z)
+{
+    return z->sample;
 }
 
 int hc_zygote_made(const struct hc_zygote *z)
