@@ -120,6 +120,21 @@ def test_a_worker_keeps_no_more_interpreters_than_hotcelld_8_says_however_much_m
         assert d.end() == 0
 
 
+def test_kinds_of_jobs_that_come_in_turn_have_interpreters_for_as_many_as_a_worker_keeps():
+    """The others are counted as what they are."""
+    kinds = [{"code": "1", "limits": {"memory": f"{256 + number}M"}} for number in range(26)]
+    with daemons.Daemon(config={"workers": 1, "warm": {"memory": "4G"}}) as d:
+        for _ in range(4):
+            for kind in kinds:
+                assert d.post(kind).json["status"] == "ok"
+        cells.wait_until("the last job is counted",
+                         lambda: sum(count for name, count in d.warm_counts().items() if name.startswith("jobs_")) == 104)
+        counts = d.warm_counts()
+        assert counts["warm_zygotes"] == 24 and counts["jobs_warm_total"] == 48, counts
+        assert counts['jobs_cold_total{why="new"}'] == 52 and counts['jobs_cold_total{why="full"}'] == 4, counts
+        assert d.end() == 0
+
+
 def test_an_interpreter_in_use_does_not_give_way_to_another(user):
     """With room for one, it would be started anew for each job of two kinds that come in turn."""
     kinds = [{"code": "1"}, {"code": "1", "limits": {"memory": "300M"}}]
