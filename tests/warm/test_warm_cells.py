@@ -200,6 +200,13 @@ def test_the_last_line_is_told_however_much_there_is_before_it(code, told, warm)
     assert f"the zygote ended while it was starting: {told}\n" in result.stderr and result.manifest["status"] == "ok"
 
 
+def test_the_last_line_is_told_of_code_that_fails_in_a_copy_alone(warm):
+    """warm.each; the zygote runs the code once, and eight times more to warm up."""
+    code = "import builtins\nbuiltins.runs = getattr(builtins, 'runs', 0) + 1\nif builtins.runs > 9:\n    raise ValueError('too often')"
+    result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code, "each": True}})
+    assert "the new cell ended before it was ready: ValueError: too often\n" in result.stderr and result.manifest["status"] == "ok"
+
+
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_what_warm_code_prints_is_dropped(stream, warm):
     """More than a pipe has room for."""

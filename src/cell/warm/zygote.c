@@ -27,7 +27,8 @@
 #define START_SECONDS 120 /* longest time for imports, on the slowest machine */
 /* Bytes that a cell may leave charged to the zygote's cgroup, such as page tables. */
 #define COPY_BYTES (INT64_C(1) << 20)
-#define PRINTED    4096 /* most bytes kept of the end of what a zygote prints while it starts */
+#define PRINTED    4096  /* most bytes kept of the end of what a zygote prints while it starts */
+#define PIPE_BYTES 65536 /* bytes that a pipe holds */
 
 struct hc_zygote {
     struct hc_launch l;      /* the zygote as a cell */
@@ -80,8 +81,8 @@ static int prepare_place(struct hc_launch *l, struct hc_error *err)
 
 /* The end of what the zygote has printed. */
 struct printed {
-    char text[PRINTED];
-    size_t len;
+    char text[PRINTED + 1];
+    size_t len; /* at most PRINTED bytes */
 };
 
 /* Take some of what it prints, and keep the end. False: it prints no more. */
@@ -91,24 +92,27 @@ static bool take_printed(int fd, struct printed *p)
     const ssize_t n = TEMP_FAILURE_RETRY(read(fd, more, sizeof more));
     if (n <= 0)
         return false;
-    const size_t kept = MIN(p->len, sizeof p->text - (size_t)n);
+    const size_t kept = MIN(p->len, sizeof more - (size_t)n);
     memmove(p->text, p->text + p->len - kept, kept);
     memcpy(p->text + kept, more, (size_t)n);
     p->len = kept + (size_t)n;
     return true;
 }
 
-/* Fail with the last line that the zygote printed before it ended, for the policy's author. */
-static int fail_with_output(const struct hc_launch *l, struct printed *p, struct hc_error *err)
+/* The last line that was printed by a process that has ended, for the policy's author. Borrowed from `p`,
+ * which has what was read of it so far. What is read is bounded: a process that lives could print for ever.
+ */
+static const char *last_line(int fd, struct printed *p)
 {
-    struct pollfd more = {.fd = l->stderr_fd, .events = POLLIN};
-    while (poll(&more, 1, 0) > 0 && take_printed(l->stderr_fd, p))
-        ;
+    struct pollfd more = {.fd = fd, .events = POLLIN};
+    for (size_t i = 0; i <= PIPE_BYTES / PRINTED && poll(&more, 1, 0) > 0; i++)
+        if (!take_printed(fd, p))
+            break;
     if (p->len && p->text[p->len - 1] == '\n')
         p->len--;
-    const char *newline = memrchr(p->text, '\n', p->len), *last = newline ? newline + 1 : p->text;
-    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote ended while it was starting: %.*s",
-                      (int)(p->text + p->len - last), last);
+    p->text[p->len] = '\0';
+    const char *newline = memrchr(p->text, '\n', p->len);
+    return newline ? newline + 1 : p->text;
 }
 
 /* Take one of the zygote's frames. 1: it is ready; 0: it will say more. */
@@ -121,7 +125,8 @@ static int take_frame(struct hc_zygote *z, struct printed *p, struct hc_error *e
     if (n < 0 && errno != ECONNRESET)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "wait for the zygote");
     if (n <= 0)
-        return fail_with_output(&z->l, p, err);
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote ended while it was starting: %s",
+                          last_line(z->l.stderr_fd, p));
     bool good = hc_frame_parse(packet, (size_t)n, &head, &payload, err) == 0;
     if (good && head.type == HC_FRAME_READY)
         return 1;
@@ -409,8 +414,12 @@ static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error 
     }
     struct pollfd ready = {.fd = k->p->fds[HC_PARKED_CONTROL], .events = POLLIN};
     if (k->p->facts.pid != 1 || ready.fd < 0 || k->p->fds[HC_PARKED_INPUT] < 0 || poll(&ready, 1, 0) < 0 ||
-        !(ready.revents & POLLIN) || ready.revents & POLLHUP)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the new cell ended before it was ready");
+        !(ready.revents & POLLIN) || ready.revents & POLLHUP) {
+        struct printed printed = {.len = 0};
+        const char *why = last_line(k->l.stderr_fd, &printed);
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the new cell ended before it was ready%s%s",
+                          *why ? ": " : "", why);
+    }
     return 0;
 }
 
