@@ -27,7 +27,9 @@ static int open_file(const struct hc_folder *p, const char *name, struct hc_erro
 
 int hc_folder_open(struct hc_folder *p, const char *path, struct hc_error *err)
 {
+    struct stat st;
     *p = (struct hc_folder){.path = path, .dir = -1, .journal = -1, .results = -1, .sync_fd = -1};
+    p->is_new = stat(path, &st) < 0 && errno == ENOENT;
     if (hc_make_dirs(path, 0700, err) < 0)
         return hc_exit_as(err, HC_EXIT_DATA);
     p->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -38,14 +40,27 @@ int hc_folder_open(struct hc_folder *p, const char *path, struct hc_error *err)
         return -1;
     /* A lock that belongs to this process alone, not to its children, which may outlive it for a moment. */
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(p->journal, F_SETLK, &whole) < 0) {
-        bool taken = errno == EACCES || errno == EAGAIN;
+    bool locked = fcntl(p->journal, F_SETLK, &whole) == 0;
+    /* Without a name: a batch that had locked it has just discarded it. */
+    if (!locked || fstat(p->journal, &st) < 0 || st.st_nlink == 0) {
+        bool taken = locked || errno == EACCES || errno == EAGAIN;
         return hc_fail_as(err, HC_EXIT_DATA, taken ? 0 : errno, "%s: %s", path,
                           taken ? "another hotcell batch is at work in it" : "lock the journal");
     }
     p->results = open_file(p, HC_BATCH_RESULTS, err);
     p->journal_bytes = lseek(p->journal, 0, SEEK_END);
     return p->results < 0 ? -1 : 0;
+}
+
+void hc_folder_discard(const struct hc_folder *p)
+{
+    struct stat st;
+    if (fstat(p->results, &st) == 0 && st.st_size == 0)
+        (void)unlinkat(p->dir, HC_BATCH_RESULTS, 0);
+    if (fstat(p->journal, &st) == 0 && st.st_size == 0)
+        (void)unlinkat(p->dir, HC_BATCH_JOURNAL, 0);
+    if (p->is_new)
+        (void)rmdir(p->path);
 }
 
 void hc_folder_close(struct hc_folder *p)

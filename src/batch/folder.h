@@ -25,10 +25,14 @@ struct hc_folder {
     uint64_t asked;  /* number of syncs requested so far */
     uint64_t synced; /* number of the last of these that is done */
     bool waiting;    /* another sync is wanted */
+    bool is_new;     /* the directory was made for this batch */
 };
 
 /* Open the directory, or make it, and lock it against other batches. `path` is borrowed. HC_EXIT_DATA. */
 int hc_folder_open(struct hc_folder *p, const char *path, struct hc_error *err);
+/* Remove those of its files that are empty, and the directory if it was made here and is empty then. To be
+ * called after hc_folder_open has succeeded, and before hc_folder_close. */
+void hc_folder_discard(const struct hc_folder *p);
 void hc_folder_close(struct hc_folder *p);
 
 /* Append an entry to the journal. `result`: JSON of `len` bytes to put into the entry; NULL: none. *at (may

@@ -439,21 +439,22 @@ static int sum_up(struct merge *m, struct hc_error *err)
     return m->tally.worst;
 }
 
-static int open_out(struct merge *m, const char *path, struct hc_error *err)
+static int prepare_out(struct merge *m, struct hc_error *err)
 {
-    if (hc_folder_open(&m->out, path, err) < 0 || hc_folder_start_syncer(&m->out, err) < 0)
+    if (hc_folder_start_syncer(&m->out, err) < 0)
         return -1;
     if (m->out.journal_bytes > 0 || lseek(m->out.results, 0, SEEK_END) > 0)
-        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has a batch already: give another -o DIR", path);
+        return hc_fail_as(err, HC_EXIT_DATA, 0, "%s has a batch already: give another -o DIR", m->out.path);
     if (hc_job_ids_open(&m->job_ids, m->out.dir, err) < 0)
         return -1;
     m->index = hc_job_ids_file(m->out.dir, err);
     return m->index < 0 ? -1 : 0;
 }
 
-static int merge(struct merge *m, const char *output_dir, char *const *paths, struct hc_error *err)
+/* Merges into the directory that is open. */
+static int merge(struct merge *m, char *const *paths, struct hc_error *err)
 {
-    if (open_out(m, output_dir, err) < 0)
+    if (prepare_out(m, err) < 0)
         return -1;
     for (size_t i = 0; i < m->count; i++)
         if (read_part(m, i, paths[i], err) < 0)
@@ -474,7 +475,9 @@ int hc_batch_merge(const char *output_dir, char *const *shards, size_t count, bo
         return hc_fail(err, ENOMEM, "merge");
     for (size_t i = 0; i < count; i++)
         m.parts[i].dir = m.parts[i].results = -1;
-    int status = merge(&m, output_dir, shards, err);
+    int status = hc_folder_open(&m.out, output_dir, err);
+    if (status == 0 && (status = merge(&m, shards, err)) < 0)
+        hc_folder_discard(&m.out);
     for (size_t i = 0; i < count; i++) {
         free(m.parts[i].under);
         hc_close_fd(&m.parts[i].dir);

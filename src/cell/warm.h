@@ -13,6 +13,7 @@
 #include "job/job.h"
 
 #define HC_WARM_ZYGOTES 24  /* most zygotes of a worker */
+#define HC_WARM_ROWS    256 /* zygotes that a worker counts the jobs for, more than it may have */
 #define HC_WARM_SLOTS   600 /* most kinds of jobs that a worker knows, each with at most one cell */
 
 /* Most waiting cells of a worker that have copied what jobs write to, ahead of their jobs: those of the
@@ -36,6 +37,7 @@ struct hc_warm_zygote {
     int64_t started;     /* when the zygote was started (hc_mono_ms) */
     int failures;        /* failed attempts to make a zygote or cell, in a row */
     int64_t not_before;  /* after too many failures: when to try again (hc_mono_ms) */
+    bool told;           /* the log says that the policy's sample fails */
     bool crowded;        /* at the last attempt there was no room for it beside those that are in use */
 };
 
@@ -60,10 +62,10 @@ struct hc_warm_rules {
 };
 
 struct hc_warm {
-    struct hc_warm_zygote zygotes[HC_WARM_ZYGOTES]; /* the zygotes; owned */
-    struct hc_warm_rules rules;                     /* rules of this worker */
-    struct hc_warm_counts counts;                   /* counts of this worker */
-    size_t slot_count;                              /* used entries of `slots` */
+    struct hc_warm_zygote zygotes[HC_WARM_ROWS]; /* the zygotes; owned */
+    struct hc_warm_rules rules;                  /* rules of this worker */
+    struct hc_warm_counts counts;                /* counts of this worker */
+    size_t slot_count;                           /* used entries of `slots` */
     size_t slot_most; /* most of them: fewer than HC_WARM_SLOTS where the limit of descriptors is low */
     /* The kinds of jobs, with their waiting cells; owned. What is not used is not initialized, as it would
      * take a megabyte of each worker. */

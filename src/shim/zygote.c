@@ -46,8 +46,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#define WARMUPS  8     /* runs after which Python no longer specialises the code that it runs */
-#define TRIAL_MS 20000 /* milliseconds to wait for the trial's next message */
+#define WARMUPS 8  /* runs after which Python no longer specialises the code that it runs */
+#define TRIAL_S 20 /* seconds to wait for the trial's next message */
 
 /* All three are set before the first copy is made. */
 static struct hc_open_files open_files; /* files that libraries of the zygote keep open */
@@ -244,16 +244,71 @@ static _Noreturn void run_trial(const struct hc_handover *zygote, const struct t
     _exit(HC_EXIT_OK);
 }
 
-/* Waits until the trial has sent its list of pages, has ended, or takes too long; drops its other messages.
- */
-static void follow_trial(const struct trial *t)
+static void say_line(char *why, int64_t line)
+{
+    const size_t len = strlen(why);
+    if (line > 0)
+        (void)snprintf(why + len, HC_FRAME_SAMPLE_TEXT - len, " (line %lld)", (long long)line);
+}
+
+/* Why the sample failed, from the message in `in` that tells of its end. */
+static void explain(const struct hc_inbox *in, enum hc_frame_type type, char why[HC_FRAME_SAMPLE_TEXT])
+{
+    struct hc_json j;
+    struct hc_error ignored;
+    const size_t room = HC_FRAME_SAMPLE_TEXT - 32; /* the rest is for the line */
+    (void)snprintf(why, room, "it sent what cannot be read");
+    if (hc_json_parse(&j, "trial", in->body.data, in->body.len, &ignored) < 0)
+        return;
+    const cJSON *findings = hc_json_member(j.root, "findings");
+    const cJSON *said = type == HC_FRAME_REPORT ? hc_json_member(j.root, "error")
+                        : findings              ? findings->child
+                                                : NULL;
+    const long long status = hc_json_int(j.root, "exit", 1);
+    if (type == HC_FRAME_REJECTED)
+        (void)snprintf(why, room, "%s", hc_json_text(said, "message"));
+    else if (said && said->child)
+        (void)snprintf(why, room, "%s: %s", hc_json_text(said, "type"), hc_json_text(said, "message"));
+    else if (status)
+        (void)snprintf(why, room, "it ended with status %lld", status);
+    else
+        why[0] = '\0';
+    say_line(why, hc_json_int(said, "line", 0));
+    hc_json_finish(&j);
+}
+
+/* Takes the messages that the trial has sent so far. */
+static void take_messages(int fd, struct hc_inbox *in, char why[HC_FRAME_SAMPLE_TEXT])
+{
+    static char packet[sizeof(struct hc_frame_head) + HC_FRAME_CHUNK];
+    struct hc_error ignored;
+    ssize_t n;
+    while ((n = recv(fd, packet, sizeof packet, MSG_DONTWAIT)) > 0) {
+        int type = hc_inbox_feed(in, packet, (size_t)n, &ignored);
+        if (type == HC_FRAME_REPORT || type == HC_FRAME_REJECTED)
+            explain(in, (enum hc_frame_type)type, why);
+    }
+}
+
+/* Waits until the trial has sent its list of pages, has ended, or takes too long. `why`: the reason why it
+ * failed; "": it did not. */
+static void follow_trial(const struct hc_handover *zygote, const struct trial *t,
+                         char why[HC_FRAME_SAMPLE_TEXT])
 {
     struct pollfd on[] = {{.fd = t->control[0], .events = POLLIN}, {.fd = t->pages[0], .events = POLLIN}};
+    struct hc_inbox in = {.max = (size_t)zygote->job.value_bytes};
     struct hc_error ignored;
+    int rc;
     if (hc_wire_send(t->control[0], HC_FRAME_GO, NULL, 0, &ignored) < 0)
         return;
-    while (poll(on, 2, TRIAL_MS) > 0 && !on[1].revents && !(on[0].revents & POLLHUP))
-        hc_wire_drop(t->control[0]);
+    while ((rc = poll(on, 2, TRIAL_S * 1000)) > 0 && !on[1].revents && !(on[0].revents & POLLHUP))
+        take_messages(t->control[0], &in, why);
+    take_messages(t->control[0], &in, why);
+    if (rc == 0)
+        (void)snprintf(why, HC_FRAME_SAMPLE_TEXT, "it took more than %d s", TRIAL_S);
+    else if (in.state != HC_TALK_OVER)
+        (void)snprintf(why, HC_FRAME_SAMPLE_TEXT, "its process ended, or said what it should not");
+    hc_inbox_finish(&in);
     hc_prefault_receive(t->pages[0]);
 }
 
@@ -266,9 +321,11 @@ static void finish_trial(struct trial *t)
     }
 }
 
-/* Runs the trial. If it fails, later jobs take more time, and nothing else changes. */
+/* Runs the trial. If it fails, later jobs take more time, and nothing else changes; the launcher is told. */
 static void run_sample(const struct hc_handover *zygote)
 {
+    char why[HC_FRAME_SAMPLE_TEXT] = "";
+    struct hc_error err;
     const char *sample = hc_rules_text(zygote->job.rules, "warm", "sample", "");
     struct trial t = {hc_handover_sample(zygote, sample), {-1, -1}, {-1, -1}};
     if (!t.document || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, t.control) < 0 ||
@@ -284,12 +341,14 @@ static void run_sample(const struct hc_handover *zygote)
     hc_close_fd(&t.control[1]);
     hc_close_fd(&t.pages[1]);
     if (pid > 0) {
-        follow_trial(&t);
+        follow_trial(zygote, &t, why);
         (void)kill(-pid, SIGKILL); /* it leads its own process group */
         (void)kill(pid, SIGKILL);
         (void)TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
     }
     finish_trial(&t);
+    if (why[0] && hc_wire_send(HC_FD_CONTROL, HC_FRAME_SAMPLE, why, strlen(why), &err) < 0)
+        hc_fail_shim(&err);
 }
 
 /* ---- cells ---- */

@@ -158,6 +158,7 @@ static void conversations(void **state)
         {"the launcher's own frame", {REFUSED(HC_FRAME_GO, LAST, "")}, NULL},
         {"a job, which only the launcher gives", {REFUSED(HC_FRAME_JOB, LAST, "")}, NULL},
         {"an order to prepare", {REFUSED(HC_FRAME_PREPARE, LAST, "")}, NULL},
+        {"a zygote's word", {REFUSED(HC_FRAME_SAMPLE, LAST, "x")}, NULL},
         {"another message inside a report", {READY, RUN, BEGIN("{"), BAD_REJECTED}, NULL},
         {"a rejection that is never finished, then run",
          {READY, {HC_FRAME_REJECTED, 0, "{", 0}, BAD_RUN},

@@ -25,6 +25,7 @@ static const struct frame {
     [HC_FRAME_NEXT] = {"next", .word = HC_FROM_LAUNCHER},
     [HC_FRAME_TOOL_RESULT] = {"tool result", HC_FROM_LAUNCHER, .payload = true},
 
+    [HC_FRAME_SAMPLE] = {"sample", HC_FROM_SHIM, .payload = true},
     [HC_FRAME_FILTERED] = {"filtered", HC_FROM_SHIM, .allowed_states = IN(START), .at_most_once = true},
     [HC_FRAME_READY] = {"ready", HC_FROM_SHIM, .allowed_states = IN(START), .next = HC_TALK_READY},
     [HC_FRAME_CHECKED] = {"checked", HC_FROM_SHIM, .payload = true,

@@ -69,6 +69,9 @@ enum hc_frame_type {
     /* Launcher to a shim that waits for its job: processors are idle, so it shall copy the pages that jobs
      * write to; no payload, no answer. */
     HC_FRAME_PREPARE = 19,
+    /* A zygote to its launcher, before READY, at most once: why the policy's sample (warm.sample) failed, a
+     * text of at most HC_FRAME_SAMPLE_TEXT bytes. No cell that has a job may send it. */
+    HC_FRAME_SAMPLE = 20,
     HC_FRAME_TYPES
 };
 
@@ -80,8 +83,9 @@ enum hc_frame_sender {
 };
 enum hc_frame_sender hc_frame_sender(enum hc_frame_type type);
 
-#define HC_FRAME_LAST  0x01  /* flag: the last frame of its message */
-#define HC_FRAME_CHUNK 32768 /* most payload bytes of one frame */
+#define HC_FRAME_LAST        0x01  /* flag: the last frame of its message */
+#define HC_FRAME_CHUNK       32768 /* most payload bytes of one frame */
+#define HC_FRAME_SAMPLE_TEXT 300
 
 struct hc_frame_head {
     uint8_t type;  /* enum hc_frame_type */

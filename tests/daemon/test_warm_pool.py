@@ -120,6 +120,21 @@ def test_a_worker_keeps_no_more_interpreters_than_hotcelld_8_says_however_much_m
         assert d.end() == 0
 
 
+def test_kinds_of_jobs_that_come_in_turn_have_interpreters_for_as_many_as_a_worker_keeps():
+    """The others are counted as what they are."""
+    kinds = [{"code": "1", "limits": {"memory": f"{256 + number}M"}} for number in range(26)]
+    with daemons.Daemon(config={"workers": 1, "warm": {"memory": "4G"}}) as d:
+        for _ in range(4):
+            for kind in kinds:
+                assert d.post(kind).json["status"] == "ok"
+        cells.wait_until("the last job is counted",
+                         lambda: sum(count for name, count in d.warm_counts().items() if name.startswith("jobs_")) == 104)
+        counts = d.warm_counts()
+        assert counts["warm_zygotes"] == 24 and counts["jobs_warm_total"] == 48, counts
+        assert counts['jobs_cold_total{why="new"}'] == 52 and counts['jobs_cold_total{why="full"}'] == 4, counts
+        assert d.end() == 0
+
+
 def test_an_interpreter_in_use_does_not_give_way_to_another(user):
     """With room for one, it would be started anew for each job of two kinds that come in turn."""
     kinds = [{"code": "1"}, {"code": "1", "limits": {"memory": "300M"}}]
@@ -215,6 +230,19 @@ def test_only_some_of_many_waiting_cells_have_copied_what_jobs_write_to():
         assert d.end() == 0
 
 
+def test_the_log_says_once_why_the_sample_of_a_policy_fails(tmp_path):
+    """However often its interpreter is made; in one line, without control characters."""
+    sample = "raise ValueError('\\x1b[2J\\nno such thing')"
+    (tmp_path / "odd.json").write_text(json.dumps({"name": "odd", "tree": "base", "warm": {"sample": sample}, "limits": {"max": daemons.WIDE}}))
+    config = {"workers": 1, "warm": {"cells": 1}}
+    with daemons.Daemon(config=config, env={"HOTCELL_POLICIES": str(tmp_path)}) as d:
+        cells.wait_until("three interpreters", lambda: d.post({"code": "1", "policy": "odd"}).json["status"] == "ok" and
+                         d.warm_counts()["warm_zygotes_started_total"] >= 3)
+        d.wait_for_line('warm.sample of policy "odd" fails, so its jobs are slower: ValueError: ?[2J?no such thing (line 1)\n')
+        assert d.end() == 0
+    assert d.log.count("warm.sample") == 1
+
+
 def test_the_log_names_the_policy_whose_interpreter_cannot_be_made(tmp_path):
     """Code that does not compile is noticed when an interpreter is wanted; jobs run in cold cells meanwhile."""
     (tmp_path / "broken.json").write_text(json.dumps({"name": "broken", "extends": "default", "warm": {"ladder": [{"code": "x ="}]},
@@ -222,5 +250,5 @@ def test_the_log_names_the_policy_whose_interpreter_cannot_be_made(tmp_path):
     with daemons.Daemon(config={"workers": 1}, env={"HOTCELL_POLICIES": str(tmp_path)}) as d:
         assert [d.post({"code": "1", "policy": "broken"}).json["status"] for _ in range(2)] == ["ok"] * 2
         d.wait_for_line("no warm cells for ")
-        d.wait_for_line(' under policy "broken": ')
+        d.wait_for_line(' under policy "broken": start a zygote: the zygote ended while it was starting: SyntaxError: invalid syntax (<warm>, line 1)\n')
         assert d.post({"code": "1", "policy": "broken"}).json["status"] == "ok"

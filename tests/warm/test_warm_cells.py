@@ -192,6 +192,28 @@ def test_warm_code_that_fails_is_told_and_the_job_goes_cold(warm):
     assert result.manifest["status"] == "ok"
 
 
+@pytest.mark.parametrize(("code", "told"), [("a = 1\nb =\n", "SyntaxError: invalid syntax (<warm>, line 2)"),
+                                            ("def f(n):\n    f(n - 1) if n else 1 / 0\nf(20)", "ZeroDivisionError: division by zero"),
+                                            ("import sys\nprint('x' * 300000, file=sys.stderr)\n1 / 0", "ZeroDivisionError: division by zero")])
+def test_the_last_line_is_told_however_much_there_is_before_it(code, told, warm):
+    result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code}})
+    assert f"the zygote ended while it was starting: {told}\n" in result.stderr and result.manifest["status"] == "ok"
+
+
+def test_the_last_line_is_told_of_code_that_fails_in_a_copy_alone(warm):
+    """warm.each; the zygote runs the code once, and eight times more to warm up."""
+    code = "import builtins\nbuiltins.runs = getattr(builtins, 'runs', 0) + 1\nif builtins.runs > 9:\n    raise ValueError('too often')"
+    result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code, "each": True}})
+    assert "the new cell ended before it was ready: ValueError: too often\n" in result.stderr and result.manifest["status"] == "ok"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_what_warm_code_prints_is_dropped(stream, warm):
+    """More than a pipe has room for."""
+    result = run_warm("print(1)", policy={"warm": {"code": f"import sys\nprint('x' * 300000, file=sys.{stream})"}})
+    assert result.manifest["stdout"]["text"] == "1\n" and not result.manifest["stderr"]["text"]
+
+
 def test_threads_of_warm_code_are_refused(warm):
     code = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
     result = cells.run("print(1)", env=SAY, policy={"warm": {"code": code}})
@@ -261,6 +283,20 @@ def test_the_sample_of_the_default_policy_makes_a_frame_its_value(scientific, wa
                                     "print('x' * 1000000)\n['y' * 1000] * 1000"])
 def test_a_sample_that_goes_wrong_costs_nothing_else(sample, warm):
     assert count_faults(sample)["seen"] == [0]
+
+
+@pytest.mark.parametrize(("sample", "why"), [("x = 1\nraise ValueError('no such thing')", "ValueError: no such thing (line 2)"),
+                                             ("x = 1\nx =", "invalid syntax (line 2)"),
+                                             ("import subprocess\nsubprocess", "Import of 'subprocess' is not allowed by this policy (line 1)"),
+                                             ("raise SystemExit(4)", "it ended with status 4"),
+                                             ("import os\nos._exit(3)", "its process ended"),
+                                             ("raise ValueError('x' * 100000)", "ValueError: xxx"),
+                                             ("print('fine')", None),
+                                             ("['y' * 1000] * 1000", None)])
+def test_why_a_sample_fails_is_told(sample, why, warm):
+    policy = {"extends": "default", "tree": "base", "warm": {"ladder": None, "sample": sample}}
+    stderr = run_warm("1", policy=policy).stderr
+    assert why is None and "sample" not in stderr or why and f"warm: its sample fails: {why}" in stderr, stderr
 
 
 def test_libraries_that_only_the_sample_loads_are_not_looked_for_in_cells(warm):

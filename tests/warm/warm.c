@@ -78,6 +78,8 @@ static bool make(struct hc_zygote **zygote, struct hc_parked *parked, const stru
     else if (!hc_parked_fits(parked, job, policy, NULL, &why))
         say("cold: ", why);
     else {
+        if (hc_zygote_sample(*zygote)[0])
+            say("its sample fails: ", hc_zygote_sample(*zygote));
         say("yes", "");
         prepare(parked);
         return true;

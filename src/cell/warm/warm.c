@@ -76,7 +76,7 @@ static int64_t prepared_bytes(const struct hc_warm_zygote *z)
 static int64_t bytes_used(struct hc_warm *w)
 {
     int64_t bytes = 0;
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
+    for (size_t i = 0; i < HC_WARM_ROWS; i++)
         if (w->zygotes[i].zygote)
             bytes += zygote_bytes(w->zygotes[i].cached, w->zygotes[i].rung);
     for (size_t i = 0; i < w->slot_count; i++)
@@ -155,14 +155,14 @@ static bool is_below(const struct hc_warm_zygote *z, const struct hc_warm_zygote
 static struct hc_warm_zygote *find_unneeded(struct hc_warm *w, const struct hc_warm_zygote *newcomer)
 {
     struct hc_warm_zygote *oldest = NULL;
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+    for (size_t i = 0; i < HC_WARM_ROWS; i++) {
         struct hc_warm_zygote *z = &w->zygotes[i];
         if (z->zygote && (!oldest || z->last < oldest->last))
             oldest = z;
     }
     if (oldest && !is_in_use(oldest->last))
         return oldest;
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
+    for (size_t i = 0; i < HC_WARM_ROWS; i++)
         if (w->zygotes[i].zygote && is_below(&w->zygotes[i], newcomer))
             return &w->zygotes[i];
     return NULL;
@@ -191,27 +191,34 @@ static bool make_room(struct hc_warm *w, const struct hc_warm_zygote *newcomer, 
     return true;
 }
 
+/* Make room for one more zygote among those that a worker keeps. False: all are in use. */
+static bool make_place(struct hc_warm *w, const struct hc_warm_zygote *newcomer)
+{
+    char bound[48];
+    if (w->counts.zygotes < HC_WARM_ZYGOTES)
+        return true;
+    struct hc_warm_zygote *z = find_unneeded(w, newcomer);
+    if (!z)
+        return false;
+    (void)snprintf(bound, sizeof bound, "a worker keeps %d at most", HC_WARM_ZYGOTES);
+    evict(w, z, bound);
+    return true;
+}
+
 /* ---- rows ---- */
 
-/* The row of this key and rung, or else a free one, the least recently used one that has no zygote, or that
- * of a zygote that is not in use and is stopped. NULL: all are in use. */
+/* The row of this key and rung, or else the least recently used one that has no zygote, of which there is
+ * always one. */
 static struct hc_warm_zygote *find_zygote(struct hc_warm *w, const char *key, size_t rung)
 {
     struct hc_warm_zygote *found = NULL;
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+    for (size_t i = 0; i < HC_WARM_ROWS; i++) {
         struct hc_warm_zygote *z = &w->zygotes[i];
         if (z->rung == rung && strcmp(z->key, key) == 0)
             return z;
         if (!z->zygote && (!found || z->last < found->last))
             found = z;
     }
-    if (!found && (found = find_unneeded(w, NULL))) {
-        char bound[48];
-        (void)snprintf(bound, sizeof bound, "a worker keeps %d at most", HC_WARM_ZYGOTES);
-        evict(w, found, bound);
-    }
-    if (!found)
-        return NULL;
     *found = (struct hc_warm_zygote){.rung = rung};
     memcpy(found->key, key, sizeof found->key);
     return found;
@@ -311,13 +318,11 @@ static size_t rung_for(const struct hc_job *job, const struct hc_cached_policy *
     return job->input_count || job->vars || job->given ? MAX(rung, hc_ladder_rung_of(rules, "pandas")) : rung;
 }
 
-/* The slot for jobs of this rung, which is asked for now. NULL: there are too many zygotes. */
+/* The slot for jobs of this rung, which is asked for now. */
 static struct hc_warm_slot *ask_for(struct hc_warm *w, const struct hc_job *job,
                                     const struct hc_cached_policy *cached, size_t rung)
 {
     struct hc_warm_zygote *z = find_zygote(w, w->rules.apart ? cached->warm_key : cached->zygote_key, rung);
-    if (!z)
-        return NULL;
     struct hc_warm_slot *s = find_slot(w, cached->warm_key, job->tenant, z);
     s->last = z->last = hc_mono_ms();
     z->asked++;
@@ -333,7 +338,7 @@ static bool is_ready(const struct hc_warm_slot *s, const char *key)
  * cell. False: there is no zygote, or it failed. */
 static bool make_at_once(struct hc_warm *w, struct hc_warm_slot *s, int64_t weight)
 {
-    if (!s || !zygote_of(w, s)->zygote)
+    if (!zygote_of(w, s)->zygote)
         return false;
     s->weight = weight;
     park_cell(w, s);
@@ -345,7 +350,7 @@ static bool make_at_once(struct hc_warm *w, struct hc_warm_slot *s, int64_t weig
 static struct hc_warm_slot *find_ready(struct hc_warm *w, struct hc_warm_slot *wanted, const char *key)
 {
     struct hc_warm_slot *found = NULL;
-    if (wanted && is_ready(wanted, key))
+    if (is_ready(wanted, key))
         return wanted;
     for (size_t i = 0; i < w->slot_count; i++)
         if (is_ready(&w->slots[i], key) &&
@@ -357,8 +362,6 @@ static struct hc_warm_slot *find_ready(struct hc_warm *w, struct hc_warm_slot *w
 /* Why there is no cell in the slot that the job needs. */
 static enum hc_cold why_none(struct hc_warm *w, const struct hc_warm_slot *s)
 {
-    if (!s)
-        return HC_COLD_FULL;
     const struct hc_warm_zygote *z = zygote_of(w, s);
     if (!z->zygote)
         return z->last < z->not_before ? HC_COLD_PAUSED : z->crowded ? HC_COLD_FULL : HC_COLD_NEW;
@@ -410,6 +413,15 @@ static bool is_used_up(const struct hc_warm *w, const struct hc_warm_zygote *z)
     return hc_zygote_made(z->zygote) >= w->rules.cells || hc_mono_ms() - z->started >= w->rules.age_ms;
 }
 
+static void tell_of_sample(struct hc_warm_zygote *z)
+{
+    const char *why = hc_zygote_sample(z->zygote);
+    if (why[0] && !z->told)
+        hc_warn("warm.sample of policy \"%s\" fails, so its jobs are slower: %s", z->cached->policy.name,
+                why);
+    z->told = why[0];
+}
+
 /* Start a zygote if enough jobs asked for one, and there is room. -1: there is none. */
 static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cached_policy *cached)
 {
@@ -417,7 +429,7 @@ static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cac
     struct hc_warm_zygote *z = zygote_of(w, s);
     if (z->asked < w->rules.wanted || hc_mono_ms() < z->not_before)
         return -1;
-    z->crowded = !make_room(w, z, zygote_bytes(cached, z->rung));
+    z->crowded = !make_room(w, z, zygote_bytes(cached, z->rung)) || !make_place(w, z);
     if (z->crowded)
         return -1;
     z->cached = hc_policy_cache_hold(cached);
@@ -429,6 +441,7 @@ static int start_zygote(struct hc_warm *w, struct hc_warm_slot *s, struct hc_cac
         z->cached = NULL;
         return -1;
     }
+    tell_of_sample(z);
     z->started = hc_mono_ms();
     w->counts.zygotes++;
     w->counts.zygotes_started++;
@@ -520,7 +533,7 @@ bool hc_warm_renew(struct hc_warm *w)
 
 void hc_warm_refresh(struct hc_warm *w)
 {
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+    for (size_t i = 0; i < HC_WARM_ROWS; i++) {
         struct hc_warm_zygote *z = &w->zygotes[i];
         if (!z->zygote)
             continue;
@@ -536,7 +549,7 @@ void hc_warm_refresh(struct hc_warm *w)
 
 void hc_warm_drop(struct hc_warm *w, hc_warm_is_bad *is_bad, void *ctx)
 {
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++) {
+    for (size_t i = 0; i < HC_WARM_ROWS; i++) {
         const char *ids[HC_MAX_TREE_LAYERS + 1], *name;
         if (!w->zygotes[i].zygote)
             continue;
@@ -548,7 +561,7 @@ void hc_warm_drop(struct hc_warm *w, hc_warm_is_bad *is_bad, void *ctx)
 
 void hc_warm_finish(struct hc_warm *w)
 {
-    for (size_t i = 0; i < HC_WARM_ZYGOTES; i++)
+    for (size_t i = 0; i < HC_WARM_ROWS; i++)
         stop_zygote(w, &w->zygotes[i], &w->counts.zygotes_idle);
 }
 

@@ -27,6 +27,8 @@
 #define START_SECONDS 120 /* longest time for imports, on the slowest machine */
 /* Bytes that a cell may leave charged to the zygote's cgroup, such as page tables. */
 #define COPY_BYTES (INT64_C(1) << 20)
+#define PRINTED    4096  /* most bytes kept of the end of what a zygote prints while it starts */
+#define PIPE_BYTES 65536 /* bytes that a pipe holds */
 
 struct hc_zygote {
     struct hc_launch l;      /* the zygote as a cell */
@@ -36,12 +38,13 @@ struct hc_zygote {
     struct hc_manifest m;    /* gets the evidence of its layers; not printed */
     char key[HC_SHA256_HEX]; /* hc_warm_key of the policy without a tenant */
     int64_t program_bytes;   /* hc_launch_program_bytes of the zygote */
-    int filters;             /* number of seccomp filters that the zygote is under */
-    int made;                /* number of cells made so far */
-    size_t next;             /* index in the block of ids of the next one to use */
-    struct hc_namespaces namespaces; /* filled when the first cell is checked */
-    struct hc_networks networks;     /* empty if programs may make sockets */
-    int alive[HC_ZYGOTE_IDS];        /* for each id the pidfd of the cell that has it, owned; -1: none */
+    char sample[HC_FRAME_SAMPLE_TEXT + 1]; /* why its sample failed; "": it did not */
+    int filters;                           /* number of seccomp filters that the zygote is under */
+    int made;                              /* number of cells made so far */
+    size_t next;                           /* index in the block of ids of the next one to use */
+    struct hc_namespaces namespaces;       /* filled when the first cell is checked */
+    struct hc_networks networks;           /* empty if programs may make sockets */
+    int alive[HC_ZYGOTE_IDS]; /* for each id the pidfd of the cell that has it, owned; -1: none */
 };
 
 /* ---- starting a zygote ---- */
@@ -76,34 +79,84 @@ static int prepare_place(struct hc_launch *l, struct hc_error *err)
     return hc_cgroup_limit(&l->cgroup, &limits, err) < 0 ? hc_ctx(err, "limit the zygote") : 0;
 }
 
-/* Fail with the last line that the zygote printed before it ended, for the policy's author. */
-static int fail_with_output(const struct hc_launch *l, struct hc_error *err)
+/* The end of what the zygote has printed. */
+struct printed {
+    char text[PRINTED + 1];
+    size_t len; /* at most PRINTED bytes */
+};
+
+/* Take some of what it prints, and keep the end. False: it prints no more. */
+static bool take_printed(int fd, struct printed *p)
 {
-    char text[400] = "";
-    ssize_t n = read(l->stderr_fd, text, sizeof text - 1);
-    const char *last = text;
-    for (ssize_t i = 0; i + 1 < n; i++)
-        if (text[i] == '\n')
-            last = text + i + 1;
-    size_t len = strcspn(last, "\n");
-    return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote ended while it was starting: %.*s", (int)len, last);
+    char more[PRINTED];
+    const ssize_t n = TEMP_FAILURE_RETRY(read(fd, more, sizeof more));
+    if (n <= 0)
+        return false;
+    const size_t kept = MIN(p->len, sizeof more - (size_t)n);
+    memmove(p->text, p->text + p->len - kept, kept);
+    memcpy(p->text + kept, more, (size_t)n);
+    p->len = kept + (size_t)n;
+    return true;
 }
 
-static int await_ready(struct hc_zygote *z, struct hc_error *err)
+/* The last line that was printed by a process that has ended, for the policy's author. Borrowed from `p`,
+ * which has what was read of it so far. What is read is bounded: a process that lives could print for ever.
+ */
+static const char *last_line(int fd, struct printed *p)
 {
-    char packet[64];
+    struct pollfd more = {.fd = fd, .events = POLLIN};
+    for (size_t i = 0; i <= PIPE_BYTES / PRINTED && poll(&more, 1, 0) > 0; i++)
+        if (!take_printed(fd, p))
+            break;
+    if (p->len && p->text[p->len - 1] == '\n')
+        p->len--;
+    p->text[p->len] = '\0';
+    const char *newline = memrchr(p->text, '\n', p->len);
+    return newline ? newline + 1 : p->text;
+}
+
+/* Take one of the zygote's frames. 1: it is ready; 0: it will say more. */
+static int take_frame(struct hc_zygote *z, struct printed *p, struct hc_error *err)
+{
+    char packet[sizeof(struct hc_frame_head) + HC_FRAME_SAMPLE_TEXT];
     struct hc_frame_head head;
     const void *payload;
-    const struct timeval patience = {.tv_sec = START_SECONDS};
-    if (setsockopt(z->l.control_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0)
-        return hc_fail(err, errno, "setsockopt");
     ssize_t n = TEMP_FAILURE_RETRY(recv(z->l.control_fd, packet, sizeof packet, 0));
     if (n < 0 && errno != ECONNRESET)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "wait for the zygote");
     if (n <= 0)
-        return fail_with_output(&z->l, err);
-    if (hc_frame_parse(packet, (size_t)n, &head, &payload, err) < 0 || head.type != HC_FRAME_READY)
+        return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote ended while it was starting: %s",
+                          last_line(z->l.stderr_fd, p));
+    bool good = hc_frame_parse(packet, (size_t)n, &head, &payload, err) == 0;
+    if (good && head.type == HC_FRAME_READY)
+        return 1;
+    if (!good || head.type != HC_FRAME_SAMPLE || z->sample[0] || !head.len)
         return hc_fail(err, 0, "the zygote said what it should not");
+    memcpy(z->sample, payload, head.len);
+    return 0;
+}
+
+/* Meanwhile read what the policy's code prints, without which it would wait for us. */
+static int await_ready(struct hc_zygote *z, struct hc_error *err)
+{
+    struct printed printed = {.len = 0}, ignored = {.len = 0};
+    struct pollfd on[] = {{.fd = z->l.control_fd, .events = POLLIN},
+                          {.fd = z->l.stderr_fd, .events = POLLIN},
+                          {.fd = z->l.stdout_fd, .events = POLLIN}};
+    const int64_t end = hc_mono_ms() + START_SECONDS * 1000;
+    for (int rc = 0; rc == 0;) {
+        const int64_t left = end - hc_mono_ms();
+        if (left <= 0)
+            return hc_fail_as(err, HC_EXIT_CONFIG, 0, "the zygote was not ready within %d s", START_SECONDS);
+        if (TEMP_FAILURE_RETRY(poll(on, sizeof on / sizeof *on, (int)left)) < 0)
+            return hc_fail(err, errno, "poll");
+        if (on[1].revents && !take_printed(on[1].fd, &printed))
+            on[1].fd = -1;
+        if (on[2].revents && !take_printed(on[2].fd, &ignored))
+            on[2].fd = -1;
+        if (on[0].revents && (rc = take_frame(z, &printed, err)) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -175,6 +228,11 @@ size_t hc_zygote_trees(const struct hc_zygote *z, const char **name, const char 
     for (size_t i = 0; i < z->m.tree_layers.count; i++)
         ids[i + 1] = z->m.tree_layers.list[i].sha256;
     return z->m.tree_layers.count + 1;
+}
+
+const char *hc_zygote_sample(const struct hc_zygote *z)
+{
+    return z->sample;
 }
 
 int hc_zygote_made(const struct hc_zygote *z)
@@ -356,8 +414,12 @@ static int await_parked(struct hc_zygote *z, struct parking *k, struct hc_error 
     }
     struct pollfd ready = {.fd = k->p->fds[HC_PARKED_CONTROL], .events = POLLIN};
     if (k->p->facts.pid != 1 || ready.fd < 0 || k->p->fds[HC_PARKED_INPUT] < 0 || poll(&ready, 1, 0) < 0 ||
-        !(ready.revents & POLLIN) || ready.revents & POLLHUP)
-        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the new cell ended before it was ready");
+        !(ready.revents & POLLIN) || ready.revents & POLLHUP) {
+        struct printed printed = {.len = 0};
+        const char *why = last_line(k->l.stderr_fd, &printed);
+        return hc_fail_as(err, HC_EXIT_UNAVAILABLE, 0, "the new cell ended before it was ready%s%s",
+                          *why ? ": " : "", why);
+    }
     return 0;
 }
 

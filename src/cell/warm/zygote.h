@@ -39,6 +39,10 @@ struct hc_zygote_heir {
 int hc_zygote_park(struct hc_zygote *z, const struct hc_zygote_heir *heir, struct hc_parked *out,
                    struct hc_error *err);
 
+/* Why the policy's warm.sample failed, in the words of its own code; "": it did not, or there is none.
+ * Borrowed. */
+const char *hc_zygote_sample(const struct hc_zygote *z);
+
 /* May it make one more cell now? As root, each living one has a uid of the zygote's block. To be asked before
  * hc_zygote_park. */
 bool hc_zygote_has_room(struct hc_zygote *z);

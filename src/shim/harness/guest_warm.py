@@ -83,7 +83,11 @@ def run(rules):
     code = rules.get("code")
     if code:
         import builtins  # the real ones: this part has a copy with the harness's functions
-        exec(compile(code, "<warm>", "exec", dont_inherit=True), {"__name__": "warm", "__builtins__": builtins})
+        try:
+            program = compile(code, "<warm>", "exec", dont_inherit=True)
+        except SyntaxError as error:
+            raise SyntaxError(str(error)) from None  # with the line: the launcher shows only the last line of what is printed
+        exec(program, {"__name__": "warm", "__builtins__": builtins})
 
 
 def fresh():
