@@ -1,11 +1,13 @@
 /* networks.h - the network namespaces of a zygote's cells, which are used again one after the other.
  *
  * Only for policies whose filter lets a program make no socket but pairs of Unix sockets: such sockets have
- * no names and reach nothing else, so a cell leaves nothing in its network namespace. The kernel
- * names the launcher's end of a control channel, which has SO_PASSCRED, as no program can set it; only
- * connect(2), which no program has, would reach a socket of that kind. The launcher holds the
- * namespaces, gives one to a cell only when all processes of the cell before have ended, and looks afterwards
- * whether the new cell is in that one (HC_ZYGOTE_NETWORKS at a time; further cells have ones of their own).
+ * no names and reach nothing else, so a cell leaves nothing in its network namespace. One socket there has a
+ * name, the launcher's end of the control channel: the kernel gives it one for SO_PASSCRED, which no program
+ * can set. To reach a socket of that kind takes connect(2), which no program may call.
+ *
+ * The launcher holds the namespaces, gives one to a cell only when all processes of the cell before have
+ * ended, and looks afterwards whether the new cell is in that one. Of more than HC_ZYGOTE_NETWORKS cells at
+ * a time the others have namespaces of their own, as they would have without all this.
  */
 #ifndef HC_CELL_WARM_NETWORKS_H
 #define HC_CELL_WARM_NETWORKS_H
@@ -29,7 +31,8 @@ struct hc_networks {
     size_t count; /* used entries of `list` */
 };
 
-/* A namespace that no living cell is in, borrowed until the next call; NULL: there is none. */
+/* A namespace that no living cell is in, borrowed until the next call; NULL: there is none. Closes those of
+ * them that are more than HC_IDLE_NETWORKS. */
 struct hc_cell_network *hc_networks_idle(struct hc_networks *n);
 
 /* A new cell is in the namespace `inode`, with `pid` and `pidfd` as its first process, which waits for us.
