@@ -17,7 +17,7 @@ struct hc_parked;
 enum hc_printing {
     HC_PRINT_INDENTED, /* as in a file */
     HC_PRINT_PLAIN,    /* without indentation */
-    HC_PRINT_NOTHING,  /* nobody reads it: not at all */
+    HC_PRINT_NOTHING,  /* the manifest is not printed, as nobody reads it */
 };
 
 struct hc_run {

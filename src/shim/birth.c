@@ -83,8 +83,8 @@ int hc_birth_prepare(struct hc_error *err)
 
 /* ---- the first process of a cell ---- */
 
-/* One birth, in the memory that its processes share. */
-struct labour {
+/* One birth, in the memory that the zygote, the process between and the first process share. */
+struct shared_birth {
     const struct hc_birth *of; /* borrowed */
     int pid;                   /* the first process; -1: there is none */
     int error;                 /* errno of the step that failed */
@@ -117,7 +117,7 @@ static int set_ids(uid_t uid, gid_t gid)
 static int be_between(void *arg)
 {
     static _Alignas(16) char stack[FIRST_STACK];
-    struct labour *l = arg;
+    struct shared_birth *l = arg;
     const struct hc_birth *b = l->of;
     if (setns(owner, CLONE_NEWUSER) == 0 && enter_network(b->network_fd) == 0 && set_ids(b->uid, b->gid) == 0)
         l->pid = clone(b->first, stack + sizeof stack, HC_ZYGOTE_CLONE, b->arg);
@@ -129,7 +129,7 @@ pid_t hc_birth_give(const struct hc_birth *birth)
 {
     static _Alignas(16) char stack[BETWEEN_STACK];
     /* Others write to it while this process waits. */
-    volatile struct labour l = {.of = birth, .pid = -1};
+    volatile struct shared_birth l = {.of = birth, .pid = -1};
     if (clone(be_between, stack + sizeof stack, HC_BETWEEN_CLONE, (void *)(uintptr_t)&l) < 0)
         return -1;
     errno = l.error;

@@ -141,7 +141,7 @@ static _Noreturn void become_guest(const struct hc_handover *zygote)
 }
 
 /* What the new cell's first process needs from the zygote. */
-struct legacy {
+struct inherited {
     const struct hc_plan *plan; /* borrowed */
     sigjmp_buf guest;           /* where pid 2 goes on, on the zygote's own stack */
 };
@@ -150,13 +150,13 @@ struct legacy {
  * stack. */
 static int become_cell(void *arg)
 {
-    struct legacy *left = arg;
-    hc_inside_copy(left->plan);
+    struct inherited *own = arg;
+    hc_inside_copy(own->plan);
     pid_t guest = fork();
     if (guest < 0)
         _exit(HC_EXIT_INTERNAL);
     if (guest == 0)
-        siglongjmp(left->guest, 1);
+        siglongjmp(own->guest, 1);
     become_init(guest);
 }
 
@@ -381,14 +381,14 @@ static void park_cell(const struct request *r, const struct hc_handover *zygote)
         .filter = {.len = (unsigned short)(zygote->filters.first.len / sizeof(struct sock_filter)),
                    .filter = (struct sock_filter *)(uintptr_t)zygote->filters.first.data},
     };
-    struct legacy left = {.plan = &plan};
+    struct inherited given = {.plan = &plan};
     const struct hc_birth birth = {.uid = r->park.uid,
                                    .gid = r->park.gid,
                                    .network_fd = r->fds[HC_PARK_NETWORK],
                                    .first = become_cell,
-                                   .arg = &left};
+                                   .arg = &given};
     PyOS_BeforeFork();
-    if (sigsetjmp(left.guest, 0))
+    if (sigsetjmp(given.guest, 0))
         become_guest(zygote);
     pid_t pid = hc_birth_give(&birth);
     int error = errno;

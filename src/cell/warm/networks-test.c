@@ -80,7 +80,7 @@ static void test_a_cell_in_another_one_is_refused(void **state)
     struct hc_error err;
     const ino_t here = own_network();
     struct sleeper first = fall_asleep(), second = fall_asleep();
-    /* what was looked up is not what is there */
+    /* the namespace that was looked up is not the one that the process is in */
     assert_int_equal(hc_networks_take(&n, NULL, here + 1, first.pid, first.pidfd, &err), -1);
     assert_int_equal(n.count, 0);
     assert_int_equal(hc_networks_take(&n, NULL, here, first.pid, first.pidfd, &err), 0);

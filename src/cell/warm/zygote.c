@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/packet.h"
+#include "cell/filter.h"
 #include "cell/launch/launch.h"
 #include "cell/warm/networks.h"
 #include "inside/park.h"
@@ -82,7 +83,7 @@ static int prepare_place(struct hc_launch *l, struct hc_error *err)
 /* The end of what the zygote has printed. */
 struct printed {
     char text[PRINTED + 1];
-    size_t len; /* at most PRINTED bytes */
+    size_t len; /* bytes in `text`, at most PRINTED */
 };
 
 /* Take some of what it prints, and keep the end. False: it prints no more. */
@@ -325,11 +326,11 @@ static int send_request(const struct hc_zygote *z, const struct parking *k, stru
                : 0;
 }
 
-/* May a network namespace of this zygote's cells be used again? The filters of its cells let programs make no
- * socket but pairs of Unix sockets then (policy/calls.c). */
+/* May a network namespace of this zygote's cells be used again? Not if their filters let programs make
+ * sockets that are no pairs (policy/calls.c). */
 static bool shares_networks(const struct hc_zygote *z)
 {
-    return z->policy.network == HC_NETWORK_NONE;
+    return !(hc_filter_when(HC_FILTER_JOB, &z->policy, z->l.cgroup.fd >= 0) & HC_WITH_SOCKETS);
 }
 
 /* Check that no namespace of the new cell is the zygote's, which cannot leave its own, and that it has the

@@ -7,8 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define MOST_FILES                                                                                           \
-    4096 /* most descriptors that are looked at; with more of them any may be one for writing */
+#define MOST_FILES 4096 /* most descriptors that are looked at; beyond it, one is taken to be open */
 
 /* Set by any thread of this process. */
 static volatile bool wrote_files;  /* one has opened a file for writing */
