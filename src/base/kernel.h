@@ -3,6 +3,7 @@
 #ifndef HC_BASE_KERNEL_H
 #define HC_BASE_KERNEL_H
 
+#include <errno.h>
 #include <linux/landlock.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
@@ -68,9 +69,14 @@ static inline int hc_fsmount(int fd, unsigned attr)
     return (int)syscall(SYS_fsmount, fd, FSMOUNT_CLOEXEC, attr);
 }
 
+/* The kernel gives up with EAGAIN where "..", looked up below a directory, meets a rename anywhere on the
+ * host (openat2(2)): another attempt will do. */
 static inline int hc_openat2(int dir_fd, const char *path, struct open_how *how)
 {
-    return (int)syscall(SYS_openat2, dir_fd, path, how, sizeof *how);
+    int fd = -1;
+    for (int i = 0; i < 100 && fd < 0 && (i == 0 || errno == EAGAIN); i++)
+        fd = (int)syscall(SYS_openat2, dir_fd, path, how, sizeof *how);
+    return fd;
 }
 
 static inline int hc_clone3(struct clone_args *args)
