@@ -59,7 +59,7 @@ CELL_OBJS := $(call objs,$(call rooms,cell) inside $(GROUND))
 BATCH_OBJS := $(call objs,batch)
 CLI_OBJS  := $(call objs,cli mcp mcp/child client) $(BATCH_OBJS)
 LEDGER_OBJS := $(call objs,daemon/ledger/print) $(addprefix $(B)/obj/client/,ask.o http.o job_result.o)
-SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness))
+SHIM_OBJS := $(filter-out %/init_start.o,$(call objs,shim shim/guard shim/harness)) $(B)/obj/shim/cpython/deepfreeze.o
 GROUND_OBJS := $(call objs,$(GROUND))
 DAEMON_OBJS := $(filter-out %/main.o,$(call objs,$(call rooms,daemon) mcp))
 TESTS     := $(patsubst src/%.c,$(B)/test/%,$(shell find src -name '*-test.c'))
@@ -158,7 +158,7 @@ $(B)/libsha2.a: $(B)/obj/shim/cpython/sha2.o
 # The guard has its own of some functions (src/shim/guard/pointers.h).
 $(B)/libpython.a: $(or $(PY_STATIC),$(error no libpython.a of $(PYTHON): install libpython3-dev, or build that Python with its static library)) Makefile $(B)/gen/python
 	@mkdir -p $(@D)
-	objcopy --strip-debug $(foreach f,PyLong_AsVoidPtr _PyDict_GetItemStringWithError PyDict_GetItemStringRef,--weaken-symbol=$f) $< $@.new && mv $@.new $@
+	objcopy --strip-debug $(foreach f,PyLong_AsVoidPtr _PyDict_GetItemStringWithError PyDict_GetItemStringRef _Py_Deepfreeze_Init,--weaken-symbol=$f) $< $@.new && mv $@.new $@
 # Whose Python the objects are for: another PYTHON in the same build compiles what depends on it anew.
 $(B)/gen/python: FORCE
 	@mkdir -p $(@D) && echo '$(PYTHON) $(PY_ABI)' | cmp -s - $@ || echo '$(PYTHON) $(PY_ABI)' >$@

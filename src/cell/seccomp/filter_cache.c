@@ -38,6 +38,33 @@ static void hash_row(struct hc_hash *h, const struct hc_call_rule *r)
     hash_text(h, r->hint ? "told" : "");
 }
 
+/* The hash of the tables, which are the same for all filters of a process. */
+static const char *tables_hash(void)
+{
+    static char hash[HC_SHA256_HEX];
+    struct hc_hash h;
+    if (*hash)
+        return hash;
+    hc_hash_init(&h);
+    for (size_t i = 0; i < hc_call_sets_count; i++) {
+        hash_text(&h, hc_call_sets[i].name);
+        hash_text(&h, hc_call_sets[i].calls);
+        hc_hash_add(&h, &hc_call_sets[i].when, sizeof hc_call_sets[i].when);
+    }
+    for (size_t i = 0; i < hc_call_rules_count; i++)
+        hash_row(&h, &hc_call_rules[i]);
+    for (size_t i = 0; i < hc_zygote_rules_count; i++)
+        hash_row(&h, &hc_zygote_rules[i]);
+    for (size_t i = 0; i < hc_call_refusals_count; i++) {
+        hash_text(&h, hc_call_refusals[i].calls);
+        hc_hash_add(&h, &hc_call_refusals[i].error, sizeof hc_call_refusals[i].error);
+    }
+    for (size_t i = 0; i < hc_calls_told_count; i++)
+        hash_text(&h, hc_calls_told[i].calls);
+    hc_hash_hex(&h, hash);
+    return hash;
+}
+
 #define CODE 7 /* version of filter.c: increase it with each change of how it uses the tables */
 
 /* The cache key covers everything that goes into a filter: the tables, the parameters, and the version of
@@ -52,21 +79,7 @@ static void cache_key(enum hc_filter_kind kind, const struct hc_policy *policy, 
                        v->major, v->minor,      v->micro, seccomp_arch_native()};
     hc_hash_add(&h, made, sizeof made);
     hash_rules(&h, policy->rules);
-    for (size_t i = 0; i < hc_call_sets_count; i++) {
-        hash_text(&h, hc_call_sets[i].name);
-        hash_text(&h, hc_call_sets[i].calls);
-        hc_hash_add(&h, &hc_call_sets[i].when, sizeof hc_call_sets[i].when);
-    }
-    for (size_t i = 0; i < hc_call_rules_count; i++)
-        hash_row(&h, &hc_call_rules[i]);
-    for (size_t i = 0; kind == HC_FILTER_ZYGOTE && i < hc_zygote_rules_count; i++)
-        hash_row(&h, &hc_zygote_rules[i]);
-    for (size_t i = 0; i < hc_call_refusals_count; i++) {
-        hash_text(&h, hc_call_refusals[i].calls);
-        hc_hash_add(&h, &hc_call_refusals[i].error, sizeof hc_call_refusals[i].error);
-    }
-    for (size_t i = 0; i < hc_calls_told_count; i++)
-        hash_text(&h, hc_calls_told[i].calls);
+    hash_text(&h, tables_hash());
     hc_hash_hex(&h, out);
 }
 
