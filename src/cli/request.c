@@ -526,9 +526,9 @@ int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
         return -1;
     if (hc_policy_load(&q->policy, hc_job_policy(job), hc_policies_read, NULL, err) < 0)
         return -1;
-    if (hc_policy_begin(&q->policy, err) < 0 || hc_job_apply(job, &q->policy, err) < 0)
+    q->unnamed = !q->live && !changes_policy(job);
+    if (!q->unnamed && (hc_policy_begin(&q->policy, err) < 0 || hc_job_apply(job, &q->policy, err) < 0))
         return -1;
-    q->policy_hash = changes_policy(job) ? NULL : q->policy.base_sha256;
     return hc_job_put_tools(&q->job, &q->policy, err);
 }
 

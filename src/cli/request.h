@@ -24,7 +24,7 @@ struct hc_request {
     bool serve; /* set by the caller, with `live`: options for these programs are collected in `given` */
     struct hc_job job;       /* what the command line and the spec ask for */
     struct hc_policy policy; /* effective, with the job's options and tools; owned */
-    const char *policy_hash; /* hc_policy_hash of `policy`, in it; NULL: it has to be computed */
+    bool unnamed;            /* the job does not change `policy`, for which hc_policy_begin was not called */
     /* Key that signs manifests, empty: none; the program while it is read; owned. */
     struct hc_buf key, code;
     const char *file;     /* the program's name for messages */

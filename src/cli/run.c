@@ -314,7 +314,7 @@ static int run_cold(struct hc_request *q, int cancel, struct hc_error *err)
         .default_dir = "hotcell-output",
         .figure_sink = {q->figure_fd ? announce_figure : NULL, &q->figure_fd},
         .else_temporary = true,
-        .policy_hash = q->policy_hash,
+        .unnamed = q->unnamed ? &q->policy : NULL,
         .printing = q->json ? HC_PRINT_INDENTED : HC_PRINT_NOTHING,
     };
     struct hc_manifest *m = calloc(1, sizeof *m);

@@ -57,8 +57,11 @@ void hc_launch_finish(struct hc_launch *l); /* kills the cell's processes */
 void hc_source_finish(struct hc_source *s); /* frees the path and closes the descriptors of a plan's source */
 void hc_launch_supervisor(struct hc_launch *l); /* fill the "given" members of l->sup */
 
-/* Fill the members of a manifest that are known before the launch. */
+/* Fill the members of a manifest that are known before the launch, but for the policy's hash. */
 int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, struct hc_error *err);
+
+/* Fill in the policy's hash, and store the policy if that was not done yet. */
+int hc_launch_name_policy(struct hc_run *r, struct hc_manifest *m, struct hc_error *err);
 
 /* True if the program is longer than limits.code, or the policy refuses its standard input or environment:
  * then it is rejected in `m` without a cell. */

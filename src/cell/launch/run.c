@@ -456,12 +456,21 @@ int hc_launch_describe(struct hc_run *r, struct hc_manifest *m, int64_t ahead, s
         (void)snprintf(m->job_id, sizeof m->job_id, "%s", job->job_id);
     else if (make_timed_name(m->started, "", "-", m->job_id, sizeof m->job_id, err) < 0)
         return -1;
-    if (r->policy_hash)
-        memcpy(m->policy_sha256, r->policy_hash, sizeof m->policy_sha256);
-    else if (hc_policy_hash(r->policy, m->policy_sha256, err) < 0)
+    return 0;
+}
+
+int hc_launch_name_policy(struct hc_run *r, struct hc_manifest *m, struct hc_error *err)
+{
+    if (r->unnamed && hc_policy_begin(r->unnamed, err) < 0)
         return -1;
-    else
-        hc_policy_keep(r->policy, m->policy_sha256, job->tenant);
+    const char *known = r->unnamed ? r->unnamed->base_sha256 : r->policy_hash;
+    if (known) {
+        memcpy(m->policy_sha256, known, sizeof m->policy_sha256);
+        return 0;
+    }
+    if (hc_policy_hash(r->policy, m->policy_sha256, err) < 0)
+        return -1;
+    hc_policy_keep(r->policy, m->policy_sha256, r->job->tenant);
     return 0;
 }
 
@@ -510,6 +519,8 @@ int hc_run_write_manifest(struct hc_run *r, struct hc_manifest *m, const void *k
     const bool kept = r->dest.path[0] && (r->job->output_dir || r->dest.fd >= 0);
     if (!kept && r->printing == HC_PRINT_NOTHING)
         return 0;
+    if (!*m->policy_sha256 && hc_launch_name_policy(r, m, err) < 0)
+        return -1;
     if (!kept && r->printing == HC_PRINT_PLAIN)
         return hc_manifest_print_plain(m, key, key_len, text, err);
     if (hc_manifest_print(m, key, key_len, text, err) < 0)

@@ -118,7 +118,8 @@ static int start_session(struct hc_session *s, struct hc_error *err)
             s->policy.name);
     if (check_env(s, err) < 0 || hc_session_make_tools(s, err) < 0)
         return -1;
-    if (hc_launch_describe(&s->run, s->m, s->clock_ahead_ns, err) < 0 || hc_weak_read(err) < 0 ||
+    if (hc_launch_describe(&s->run, s->m, s->clock_ahead_ns, err) < 0 ||
+        hc_launch_name_policy(&s->run, s->m, err) < 0 || hc_weak_read(err) < 0 ||
         hc_redactor_new(&l->redactor, s->policy.rules, err) < 0 || make_cell(s, err) < 0 ||
         hc_launch_copy_inputs(l, err) < 0)
         return -1;

@@ -347,7 +347,7 @@ static int describe_run(struct hc_session *s, const struct hc_job *job, const st
     named.tenant = s->job.tenant;
     named.labels = s->job.labels;
     struct hc_run run = {.job = &named, .policy = policy};
-    if (hc_launch_describe(&run, m, s->clock_ahead_ns, err) < 0)
+    if (hc_launch_describe(&run, m, s->clock_ahead_ns, err) < 0 || hc_launch_name_policy(&run, m, err) < 0)
         return -1;
     (void)snprintf(m->context, sizeof m->context, "%s", s->context);
     m->enforced_by = cell->enforced_by;
