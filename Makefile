@@ -35,7 +35,7 @@ PY_ABI  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 PYTHONDIR ?= $(PREFIX)/lib/python$(PY_ABI)/dist-packages
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 CPPFLAGS = -D_GNU_SOURCE -Isrc -I$(B)/gen -DHC_VERSION='"$(VERSION)"' -DHC_PYTHON_ABI='"$(PY_ABI)"' $(EXTRA)
-LIBS       := $(shell pkg-config --libs libseccomp libmnl libcjson libsodium libpcre2-8)
+LIBS       := $(shell pkg-config --libs libseccomp libcjson libsodium libpcre2-8)
 LIBS_GROUND := $(shell pkg-config --libs libcjson libsodium libpcre2-8) -lm
 LIBS_LIB   := $(shell pkg-config --libs libcjson libsodium) -lm
 LIBS_DAEMON := $(shell pkg-config --libs sqlite3 libmicrohttpd zlib)
@@ -114,7 +114,7 @@ shims: $(B)/hotcell-shim ## also shims for other Pythons (PYTHONS="/path/to/pyth
 		$(MAKE) --no-print-directory PYTHON=$$p B=$(B)/python-$$abi $(B)/python-$$abi/hotcell-shim; \
 		cp $(B)/python-$$abi/hotcell-shim $(B)/hotcell-shim-$$abi.new; mv $(B)/hotcell-shim-$$abi.new $(B)/hotcell-shim-$$abi; \
 	done
-$(B)/libinner.a: $(filter-out %/loopback.o,$(call objs,inside)) $(GROUND_OBJS)
+$(B)/libinner.a: $(call objs,inside) $(GROUND_OBJS)
 	rm -f $@ && $(AR) rcs $@ $^
 $(B)/hotcelld: $(B)/obj/daemon/main.o $(B)/libdaemon.a $(B)/libcell.a
 	$(CC) $(CFLAGS) $(LINK) -o $@ $^ $(LIBS) $(LIBS_DAEMON) -lm

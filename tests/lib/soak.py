@@ -104,7 +104,7 @@ def library_program():
         cells.need_program("cc")
         place.mkdir(mode=0o755, exist_ok=True)
         shutil.copy(cells.BUILD / "hotcell-shim", place)
-        libraries = ["libseccomp", "libmnl", "libcjson", "libsodium", "libpcre2-8"]
+        libraries = ["libseccomp", "libcjson", "libsodium", "libpcre2-8"]
         flags = subprocess.run(["pkg-config", "--libs", *libraries], capture_output=True, text=True, check=True)
         subprocess.run(["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", f"-I{ROOT}/src", "-o", place / "jobs",
                         ROOT / "tests/bench/jobs.c", cells.BUILD / "libcell.a", *flags.stdout.split(), "-lm"], check=True)
