@@ -264,6 +264,33 @@ static void the_worst_outcome_counts(void **state)
     }
 }
 
+/* The value of `p50` in the printed summary, in us. */
+static double median_of(int64_t wall_us)
+{
+    struct hc_tally t = {0};
+    const struct hc_result r = {.wall_us = wall_us};
+    const struct hc_tally_end end = {.lines = 1};
+    hc_tally_add(&t, &r);
+    hc_autobuf out = {0};
+    hc_tally_print_json(&t, &end, &out);
+    assert_false(out.failed);
+    const char *at = strstr(out.data, "\"p50\": ");
+    assert_non_null(at);
+    return strtod(at + 7, NULL) * 1e6;
+}
+
+static void a_median_is_off_by_a_thirtieth_at_most(void **state)
+{
+    static const int64_t times[] = {999, 1000, 1023, 1024, 1025, 1500000, 3600000000};
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        double off = median_of(times[i]) / (double)times[i] - 1;
+        if (off < -0.033 || off > 0.033)
+            fail_msg("%lld us are printed as %.6f", (long long)times[i], median_of(times[i]));
+    }
+    assert_true(median_of(0) < 2 && median_of(INT64_MAX) > 1e11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +306,7 @@ int main(void)
         cmocka_unit_test(differences_are_told_in_a_few_words),
         cmocka_unit_test(results_are_what_they_were),
         cmocka_unit_test(the_worst_outcome_counts),
+        cmocka_unit_test(a_median_is_off_by_a_thirtieth_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define KIB (INT64_C(1) << 10) /* in bytes; so are the next three */
 #define MIB (INT64_C(1) << 20)
@@ -304,7 +305,7 @@ static int set_double(void *record, const struct hc_option *opt, double number, 
     bool scaled = opt->kind == HC_OPT_DURATION || opt->kind == HC_OPT_MILLI;
     /* The number is rounded up to the next thousandth; 1e-6 is taken off first, as 16.1 * 1000 is a little
      * more than 16100. A positive time never becomes 0, as 0 may mean that there is no limit. */
-    double value = scaled && number > 0 ? fmax(1, ceil(number * 1000 - 1e-6)) : number;
+    double value = scaled && number > 0 ? MAX(1, ceil(number * 1000 - 1e-6)) : number;
     if (!(number >= 0 && value <= 0x1p53))
         return refuse_range(why, opt, got);
     if (value != floor(value))
