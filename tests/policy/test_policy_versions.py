@@ -69,6 +69,21 @@ def test_without_changes_both_hashes_are_the_policys(own):
     assert manifest["policy"]["sha256"] == manifest["policy"]["base_sha256"] == sha256(shown("--effective", own))
 
 
+def test_a_policy_is_named_in_a_manifest_that_is_kept_because_of_a_file(own):
+    """The job changes nothing, so both hashes are the policy's; without a manifest nobody asks for them."""
+    if cells.hotcell("tree", "path", "scientific").returncode != 0:
+        cells.skip("the tree scientific is not built: run 'hotcell tree build scientific'")
+    place = cells.new_directory(cells.caller())
+    for code, kept in (("print(1)", 0), ("open('made', 'w').close()", 1)):
+        done = cells.hotcell("run", "-p", own, "-", input=code, stdin=None, cwd=place)
+        assert done.returncode == 0, done
+        manifests = list(place.glob("hotcell-output/*/manifest.json"))
+        assert len(manifests) == kept
+    [policy_of_job] = [json.loads(path.read_text())["policy"] for path in manifests]
+    assert policy_of_job["sha256"] == policy_of_job["base_sha256"] == sha256(shown("--effective", own))
+    assert sha256(shown(policy_of_job["sha256"])) == policy_of_job["sha256"]
+
+
 def test_a_policy_can_be_read_by_its_hash_after_it_was_changed(own):
     cells.need_root()  # the store is the user's own
     hashes = cells.run("1", "--pids", "8", policy=None, *("-p", own)).manifest["policy"]

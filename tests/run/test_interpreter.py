@@ -553,3 +553,24 @@ def test_what_an_object_in_a_cycle_writes_into_a_file_at_its_end_is_kept():
         Late()
         """)
     assert (result.output / "late.txt").read_text(encoding="ascii") == "late", result
+
+
+@pytest.mark.parametrize("first", ["", "threads"])
+def test_every_module_of_the_interpreter_itself_can_be_imported(first):
+    """Also by several threads at once."""
+    result = cells.run(f"""\
+        import _imp, importlib, os.path, threading
+        names = [name for name in _imp._frozen_module_names() if not name.startswith(("__hello", "__phello", "_frozen", "site"))]
+        def load():
+            for name in names:
+                importlib.import_module(name)
+        threads = [threading.Thread(target=load) for _ in range(4)] if {first!r} else []
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        load()
+        import ntpath, runpy, stat
+        print(len(names) > 8, ntpath.join("a", "b"), os.path.join("a", "b"), stat.filemode(0o100644), callable(runpy.run_path))
+        """, policy={"guard": "off"})
+    assert result.stdout == "True a\\b a/b -rw-r--r-- True\n", result

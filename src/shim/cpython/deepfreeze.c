@@ -6,17 +6,17 @@
 #if PY_VERSION_HEX < 0x030c0000
 #include <internal/pycore_import.h>
 
-#include <string.h>
-
 /* The modules that can wait, by their names in the functions of libpython that return their code. */
 #define MODULES(row)                                                                                         \
     row(_collections_abc) row(_sitebuiltins) row(genericpath) row(importlib_machinery) row(importlib_util)   \
         row(ntpath) row(os) row(posixpath) row(runpy) row(site) row(stat)
 
 /* The functions of libpython, which declares them in its own sources only. New reference. */
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): libpython's names
 #define DECLARE(name) PyObject *_Py_get_##name##_toplevel(void);
 MODULES(DECLARE)
 int _Py_Deepfreeze_Init(void);
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 
 /* Interns the texts of the code and of all code in it. */
 static int intern_code(PyCodeObject *code)
@@ -31,7 +31,9 @@ static int intern_code(PyCodeObject *code)
     return 0;
 }
 
-static PyObject *interned(PyObject *(*get)(void), bool *done)
+typedef PyObject *code_getter(void); /* returns the code of one module; new reference */
+
+static PyObject *interned(code_getter *get, bool *done)
 {
     PyObject *code = get();
     if (!code || *done)
@@ -51,43 +53,57 @@ static PyObject *interned(PyObject *(*get)(void), bool *done)
     }
 MODULES(DEFINE)
 
-#define MOST 32 /* most modules in a table of libpython */
-
-/* Copies the table to `to`, with our functions where a module can wait; interns the texts of the others. */
-static int take_table(const struct _frozen *from, struct _frozen to[MOST])
-{
 #define PAIR(name) {_Py_get_##name##_toplevel, get_##name},
-    static const struct {
-        PyObject *(*theirs)(void), *(*ours)(void);
-    } lazy[] = {MODULES(PAIR)};
-    for (size_t n = 0; n < MOST; n++, from++, to++) {
-        *to = *from;
-        if (!from->name)
-            return 0;
-        size_t i = 0;
-        while (i < Py_ARRAY_LENGTH(lazy) && lazy[i].theirs != from->get_code)
-            i++;
-        if (i < Py_ARRAY_LENGTH(lazy)) {
-            to->get_code = lazy[i].ours;
+static const struct {
+    code_getter *theirs, *ours;
+} lazy[] = {MODULES(PAIR)};
+
+/* Our function in the place of libpython's; NULL: the module cannot wait. */
+static code_getter *find_lazy(code_getter *theirs)
+{
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(lazy); i++)
+        if (lazy[i].theirs == theirs)
+            return lazy[i].ours;
+    return NULL;
+}
+
+/* Interns the texts of a table's modules that cannot wait. */
+static int intern_table(const struct _frozen *table)
+{
+    for (const struct _frozen *one = table; one->name; one++) {
+        bool done = false;
+        if (!one->get_code || find_lazy(one->get_code))
             continue;
-        }
-        bool done = !from->get_code;
-        PyObject *code = done ? NULL : interned(from->get_code, &done);
-        if (from->get_code && !code)
+        PyObject *code = interned(one->get_code, &done);
+        if (!code)
             return -1;
-        Py_XDECREF(code);
+        Py_DECREF(code);
     }
-    return -1;
+    return 0;
+}
+
+/* The standard library's table, with our functions. NULL: it has more modules than are known. */
+static const struct _frozen *take_library(void)
+{
+    static struct _frozen ours[32];
+    const struct _frozen *theirs = _PyImport_FrozenStdlib;
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(ours); i++) {
+        ours[i] = theirs[i];
+        if (!theirs[i].name)
+            return ours;
+        if (find_lazy(theirs[i].get_code))
+            ours[i].get_code = find_lazy(theirs[i].get_code);
+    }
+    return NULL;
 }
 
 /* In the place of libpython's own, which the Makefile makes weak. */
 int _Py_Deepfreeze_Init(void)
 {
-    static struct _frozen bootstrap[MOST], library[MOST], tests[MOST];
-    if (take_table(_PyImport_FrozenBootstrap, bootstrap) < 0 || take_table(_PyImport_FrozenStdlib, library) < 0 ||
-        take_table(_PyImport_FrozenTest, tests) < 0)
+    if (intern_table(_PyImport_FrozenBootstrap) < 0 || intern_table(_PyImport_FrozenStdlib) < 0 ||
+        intern_table(_PyImport_FrozenTest) < 0)
         return -1;
-    _PyImport_FrozenStdlib = library;
-    return 0;
+    _PyImport_FrozenStdlib = take_library();
+    return _PyImport_FrozenStdlib ? 0 : -1;
 }
 #endif
