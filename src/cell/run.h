@@ -35,12 +35,12 @@ struct hc_run {
     bool else_temporary;     /* if default_dir cannot be had, a temporary directory gets the results */
     /* The job's tenant and its weight; tenant NULL: the cgroup is made in the common place. */
     struct hc_share share;
-    struct hc_parked *parked; /* run the job in this cell (parked.h), which is used up even on failure; NULL:
-                                 build a cell */
-    const char *policy_hash;  /* hc_policy_hash, if the caller has it; else NULL */
-    struct hc_policy *unnamed; /* the same as `policy`, if the job has not changed it and hc_policy_begin was not
-                                  called for it, which is left to who writes the manifest; else NULL */
-    const char *warm_key;     /* hc_warm_key of this job and policy, if the caller has it; else NULL */
+    struct hc_parked *parked;  /* run the job in this cell (parked.h), which is used up even on failure; NULL:
+                                  build a cell */
+    const char *policy_hash;   /* hc_policy_hash, if the caller has it; else NULL */
+    struct hc_policy *unnamed; /* the same as `policy`, if the job has not changed it and hc_policy_begin was
+                                  not called for it, which is left to who writes the manifest; else NULL */
+    const char *warm_key;      /* hc_warm_key of this job and policy, if the caller has it; else NULL */
     struct hc_figure_sink figure_sink; /* receives figures while the program runs */
     /* The open volumes of those directories of the job that are volumes, by the same index as job->dirs;
      * borrowed; NULL: no directory is a volume. */

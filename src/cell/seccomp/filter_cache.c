@@ -27,8 +27,8 @@ static void hash_rules(struct hc_hash *h, const cJSON *rules)
     cJSON_free(text);
 }
 
-/* Adds to a sum of the tables, which tells one build's tables from another's and protects nothing, so that SHA-256
- * would only take longer. */
+/* Adds to a sum of the tables, which tells one build's tables from another's and protects nothing, so that
+ * SHA-256 would only take longer. */
 static void sum_bytes(uint64_t *sum, const void *data, size_t len)
 {
     unsigned char key[crypto_shorthash_KEYBYTES] = {0}, out[crypto_shorthash_BYTES];

@@ -13,10 +13,12 @@
     row(_collections_abc) row(_sitebuiltins) row(genericpath) row(importlib_machinery) row(importlib_util)   \
         row(ntpath) row(os) row(posixpath) row(runpy) row(site) row(stat)
 
-/* The functions of libpython, which declares them in its own sources only. New reference. */
+/* The functions of libpython, which declares them in its own sources only. New reference.
+ * NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl*) */
 #define DECLARE(name) PyObject *_Py_get_##name##_toplevel(void);
 MODULES(DECLARE)
 int _Py_Deepfreeze_Init(void);
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl*) */
 
 /* Interns the texts of the code and of all code in it. */
 static int intern_code(PyCodeObject *code)
@@ -84,8 +86,8 @@ static int take_table(const struct _frozen *from, struct _frozen to[MOST])
 int _Py_Deepfreeze_Init(void)
 {
     static struct _frozen bootstrap[MOST], library[MOST], tests[MOST];
-    if (take_table(_PyImport_FrozenBootstrap, bootstrap) < 0 || take_table(_PyImport_FrozenStdlib, library) < 0 ||
-        take_table(_PyImport_FrozenTest, tests) < 0)
+    if (take_table(_PyImport_FrozenBootstrap, bootstrap) < 0 ||
+        take_table(_PyImport_FrozenStdlib, library) < 0 || take_table(_PyImport_FrozenTest, tests) < 0)
         return -1;
     _PyImport_FrozenStdlib = library;
     return 0;
