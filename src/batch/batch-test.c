@@ -291,6 +291,21 @@ static void a_median_is_off_by_a_thirtieth_at_most(void **state)
     assert_true(median_of(0) < 2 && median_of(INT64_MAX) > 1e11);
 }
 
+static void sums_end_at_the_largest_number(void **state)
+{
+    (void)state;
+    struct hc_tally t = {0};
+    const struct hc_result r = {.wall_us = INT64_MAX - 1,
+                                .cpu_us = INT64_MAX - 1,
+                                .output_bytes = INT64_MAX - 1},
+                           unknown = {.wall_us = -1, .cpu_us = -1, .output_bytes = -1};
+    for (int i = 0; i < 3; i++)
+        hc_tally_add(&t, &r);
+    hc_tally_add(&t, &unknown);
+    assert_true(t.wall_us == INT64_MAX && t.cpu_us == INT64_MAX && t.output_bytes == INT64_MAX);
+    assert_int_equal(t.timed, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +322,7 @@ int main(void)
         cmocka_unit_test(results_are_what_they_were),
         cmocka_unit_test(the_worst_outcome_counts),
         cmocka_unit_test(a_median_is_off_by_a_thirtieth_at_most),
+        cmocka_unit_test(sums_end_at_the_largest_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

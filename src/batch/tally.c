@@ -3,7 +3,6 @@
 
 #include "base/plain.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -43,16 +42,23 @@ static void note_first(struct hc_tally_first *first, const struct hc_result *r)
     hc_plain_line(first->why);
 }
 
+/* Adds what is known, up to the largest number: results may have been written by others. */
+static void add_up(int64_t *sum, int64_t n)
+{
+    if (n > 0 && __builtin_add_overflow(*sum, n, sum))
+        *sum = INT64_MAX;
+}
+
 void hc_tally_add(struct hc_tally *t, const struct hc_result *r)
 {
     t->count[r->status]++;
     t->ended++;
     t->again += r->attempts > 1;
     t->worst = worse(t->worst, r->exit_code);
-    t->cpu_us += MAX(r->cpu_us, 0);
-    t->wall_us += MAX(r->wall_us, 0);
+    add_up(&t->cpu_us, r->cpu_us);
+    add_up(&t->wall_us, r->wall_us);
     t->memory_peak = MAX(t->memory_peak, r->memory_peak);
-    t->output_bytes += MAX(r->output_bytes, 0);
+    add_up(&t->output_bytes, r->output_bytes);
     if (r->status == HC_BATCH_INVALID)
         note_first(&t->invalid, r);
     if (r->status == HC_BATCH_LAUNCH_FAILED)

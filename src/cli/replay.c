@@ -11,6 +11,7 @@
 #include "base/plain.h"
 #include "base/utf8.h"
 #include "cell/policies.h"
+#include "cell/policy_store.h"
 #include "cell/record.h"
 #include "cell/run.h"
 #include "cell/tree.h"
@@ -305,7 +306,7 @@ static int read_policy(struct replay *r, struct hc_error *err)
         return hc_fail_as(err, HC_EXIT_DATA, 0,
                           "%s: the program had tools: a record does not say what is run on this host",
                           r->record_name);
-    return choose_tree(r, err);
+    return hc_policy_begin(&r->policy, err) < 0 ? -1 : choose_tree(r, err);
 }
 
 static int hash_file(const char *path, char hex[HC_SHA256_HEX], struct hc_error *err)

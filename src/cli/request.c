@@ -11,6 +11,7 @@
 #include "cell/steps.h"
 #include "cli/cli.h"
 #include "policy/options.h"
+#include "policy/tighten.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -526,6 +527,7 @@ int hc_request_load_policy(struct hc_request *q, struct hc_error *err)
         return -1;
     if (hc_policy_load(&q->policy, hc_job_policy(job), hc_policies_read, NULL, err) < 0)
         return -1;
+    hc_maxima_init(&q->policy.max); /* they are for requests to hotcelld, and in no record of a program */
     q->unnamed = !q->live && !changes_policy(job);
     if (!q->unnamed && (hc_policy_begin(&q->policy, err) < 0 || hc_job_apply(job, &q->policy, err) < 0))
         return -1;

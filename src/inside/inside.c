@@ -216,7 +216,7 @@ static int confine(const struct hc_plan *plan, mounter *make_mounts, struct hc_f
     struct hc_mounted m = {-1, -1, -1, -1};
     int control[2];
     if (unblock_signals(err) < 0 || set_names(err) < 0 || isolate_cores(plan, err) < 0 ||
-        hc_loopback_up(&f->interfaces, &f->loopback_up, err) < 0 ||
+        hc_loopback_up(make_mounts == hc_mounts_renew, &f->interfaces, &f->loopback_up, err) < 0 ||
         make_mounts(plan, &m, err) < 0 || /* last need for mount rights */
         make_control(control, err) < 0 || send_kept(plan, &m, control[0], err) < 0 ||
         close_others(plan, control[1], m.shim_fd, err) < 0 || attempt_root_write(f, err) < 0 ||

@@ -23,7 +23,7 @@ static void count_interfaces(int fd, int *interfaces, int *up)
     }
 }
 
-int hc_loopback_up(int *interfaces, int *up, struct hc_error *err)
+int hc_loopback_up(bool raised, int *interfaces, int *up, struct hc_error *err)
 {
     struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
     int pair[2];
@@ -34,12 +34,10 @@ int hc_loopback_up(int *interfaces, int *up, struct hc_error *err)
         return hc_fail(err, errno, "make sockets");
     hc_autofd fd = pair[0];
     close(pair[1]);
-    count_interfaces(fd, interfaces, up);
-    if (*up)
-        return 0; /* it was raised when the namespace was made, by a process that has the right to do that */
-    if (ioctl(fd, SIOCSIFFLAGS, &lo) < 0)
+    /* Also if it is up: only a process that owns the namespace can, so that a shared one is noticed, whatever
+     * the numbers of its interfaces are. */
+    if (!raised && ioctl(fd, SIOCSIFFLAGS, &lo) < 0)
         return hc_fail_as(err, HC_EXIT_UNAVAILABLE, errno, "raise the loopback interface");
-    *interfaces = *up = 0;
     count_interfaces(fd, interfaces, up);
     return 0;
 }

@@ -153,9 +153,9 @@ int hc_mounts_build(const struct hc_plan *plan, struct hc_mounted *out, struct h
  * `input_fd`. (mounts.c) */
 int hc_mounts_renew(const struct hc_plan *plan, struct hc_mounted *out, struct hc_error *err);
 
-/* Bring up the loopback interface. *interfaces: number of interfaces that are up; *up: whether the
- * loopback is. (loopback.c) */
-int hc_loopback_up(int *interfaces, int *up, struct hc_error *err);
+/* Bring up the loopback interface, or if `raised` leave that to who made the network namespace, for want of
+ * the right to. *interfaces: number of interfaces that are up; *up: whether the loopback is. (loopback.c) */
+int hc_loopback_up(bool raised, int *interfaces, int *up, struct hc_error *err);
 
 /* Enforce with Landlock, too, which files the cell may read and write, at the ABI of the kernel, which is
  * returned; 0 if the kernel has no Landlock. (landlock.c) */

@@ -99,7 +99,7 @@ static int enter_network(int fd)
     if (unshare(CLONE_NEWNET) < 0)
         return -1;
     /* The cell has no right to do that. */
-    if (hc_loopback_up(&interfaces, &up, &err) == 0)
+    if (hc_loopback_up(false, &interfaces, &up, &err) == 0)
         return 0;
     errno = err.sys;
     return -1;

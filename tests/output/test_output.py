@@ -332,6 +332,15 @@ def test_the_program_can_be_kept(user, directory):
     assert (result.output / result.manifest["code_path"]).read_text(encoding="utf-8") == code
 
 
+def test_the_record_of_a_kept_program_has_the_policy_whose_hash_the_manifest_has(user, directory):
+    (directory / "own.json").write_text(json.dumps({"extends": "default", "tree": "base", "limits": {"max": {"pids": 200}}}))
+    for options in [], ["--timeout=50s"]:
+        result = cells.run("print(1)", "--persist-code", *options, user=user, cwd=directory, policy="./own.json")
+        record = json.loads((result.output / result.manifest["code_path"]).with_suffix(".json").read_text())
+        text = json.dumps(record["policy"], separators=(",", ":"), ensure_ascii=False)
+        assert hashlib.sha256(text.encode()).hexdigest() == result.manifest["policy"]["sha256"]
+
+
 def test_a_full_destination_is_an_error_that_says_so(base_tree):
     cells.need_root()
     directory = cells.new_directory(cells.caller())

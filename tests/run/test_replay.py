@@ -40,6 +40,16 @@ def test_code_is_kept_for_its_owner_alone():
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+def test_the_policy_of_a_replay_is_kept_as_a_runs_is():
+    result, path, _ = keep("1 + 1", "--pids", "11")
+    done, _ = replay(path)
+    policy = json.loads((Path(json.loads(done.stdout)["output"]) / "manifest.json").read_text())["policy"]
+    assert policy["base_sha256"] == result.manifest["policy"]["sha256"]
+    for name in "sha256", "base_sha256":
+        shown = cells.hotcell("policy", "show", policy[name])
+        assert json.loads(shown.stdout)["limits"]["pids"] == 11, shown
+
+
 def test_the_header_says_how_to_replicate(tmp_path):
     data = tmp_path / "rows.jsonl"
     data.write_text('{"a": 1}\n')

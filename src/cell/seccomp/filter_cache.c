@@ -58,9 +58,14 @@ static void sum_row(uint64_t *sum, const struct hc_call_rule *r)
 /* The sum of all tables, which are the same for all filters of a process. */
 static uint64_t sum_tables(void)
 {
-    static uint64_t sum;
-    if (sum)
-        return sum;
+    static uint64_t known;
+    if (known)
+        return known;
+    /* A row that moves from one table to the next changes the sum, too. */
+    const uint64_t counts[] = {hc_call_sets_count, hc_call_rules_count, hc_zygote_rules_count,
+                               hc_call_refusals_count, hc_calls_told_count};
+    uint64_t sum = 0;
+    sum_bytes(&sum, counts, sizeof counts);
     for (size_t i = 0; i < hc_call_sets_count; i++) {
         sum_text(&sum, hc_call_sets[i].name);
         sum_text(&sum, hc_call_sets[i].calls);
@@ -76,7 +81,7 @@ static uint64_t sum_tables(void)
     }
     for (size_t i = 0; i < hc_calls_told_count; i++)
         sum_text(&sum, hc_calls_told[i].calls);
-    return sum;
+    return known = sum; /* whole, for any thread that sees it */
 }
 
 #define CODE 8 /* version of filter.c: increase it with each change of how it uses the tables */
