@@ -23,6 +23,7 @@
 
 #define TICK_MS    1000 /* ms between looks at slow clients and old results */
 #define QUIET_MS   2    /* ms without any event after which notes are written into the ledger */
+#define LINGER_MS  100  /* ms in which who sends a job when the last has ended is told of the daemon's end */
 #define ANSWERS_MS 1000 /* ms in which clients get to know of jobs that the end of a drain has cancelled */
 
 /* Descriptors of a running job or a session (its request, output, channels), and of the front itself. */
@@ -183,13 +184,13 @@ static bool drained(struct hc_front *f)
         (hc_queue_waiting(f->dispatch.queue) && !late && !f->dispatch.replaced))
         return false;
     hc_mcp_peers_drain(&f->peers);
-    static int64_t answered_by;
-    if (!answered_by)
-        answered_by = hc_mono_ms() + ANSWERS_MS;
+    static int64_t ended; /* time at which there was no more work */
+    const int64_t now = hc_mono_ms();
+    ended = ended ? ended : now;
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)
-            return late && hc_mono_ms() > answered_by;
-    return true;
+            return late && now > ended + ANSWERS_MS;
+    return now >= ended + LINGER_MS;
 }
 
 static void tick(struct hc_front *f, int64_t now)
