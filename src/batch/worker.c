@@ -14,10 +14,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+
+#define RETRY_MS 1000 /* ms after which a job that the daemon did not take is tried again */
 
 /* The defaults of hotcelld, with fewer interpreters. */
 static const struct hc_warm_rules warm_rules = {.bytes = 4 * HC_WARM_LOADED_BYTES,
@@ -355,6 +358,14 @@ static void fill_from_manifest(struct item *it, const struct hc_manifest *m, str
     hc_result_read_usage(r, it->manifest.data ? it->manifest.data : "", it->manifest.len);
 }
 
+/* If the job will be tried again, gives the daemon time: it may drain, start anew, or have a full queue. */
+static void wait_for_retry(const struct run_tasks *w, const struct item *it)
+{
+    struct pollfd cancel = {.fd = w->cancel_fd, .events = POLLIN};
+    if (it->answer->not_started && it->task->attempt <= w->batch->asked->retry)
+        (void)poll(&cancel, 1, RETRY_MS);
+}
+
 /* Returns 1 if the job has not begun, as there is no daemon, or it refuses the job. */
 static int run_remote(struct run_tasks *w, struct item *it, struct hc_error *err)
 {
@@ -365,8 +376,10 @@ static int run_remote(struct run_tasks *w, struct item *it, struct hc_error *err
     int rc = ask_daemon(w, it, m, &text, err);
     if (rc == 0)
         fill_from_manifest(it, m, &text);
-    else if (rc < 0 || w->batch->where == HC_BATCH_DAEMON)
+    else if (rc < 0 || w->batch->where == HC_BATCH_DAEMON) {
         fill_unknown(it, err);
+        wait_for_retry(w, it);
+    }
     hc_manifest_finish(m);
     free(m);
     return rc > 0;

@@ -174,6 +174,8 @@ static void each_command_has_its_own_options(void **state)
     assert_int_equal(serve(check, NULL, "-p", policy, "-o", "out", program, END), HC_EXIT_USAGE);
     assert_int_equal(serve(check, NULL, "-p", policy, "--persist-code", program, END), HC_EXIT_USAGE);
     expect_message("unknown option --persist-code");
+    assert_int_equal(serve(check, NULL, "-p", policy, "--json=1", program, END), HC_EXIT_USAGE);
+    expect_message("--json takes no value");
     REFUSED("unknown option --store", "--store", "1G", program);
     const struct hc_request session = {.command = "session", .live = true};
     assert_int_equal(serve(session, NULL, "-p", policy, "--tenant", "a", END), 42);

@@ -53,6 +53,8 @@ int hc_unknown_option(const char *command, const struct option *options, const c
         hc_guess_consider(&guess, o->name, o->name, false);
     const char *near = begun(options, name, strlen(name));
     near = near ? near : guess.name;
+    if (near && strcmp(near, name) == 0)
+        return hc_usage(command, "--%s takes no value", name);
     return hc_usage(command, "unknown option --%s%s%s%s", name, near ? "; did you mean --" : "",
                     near ? near : "", near ? "?" : "");
 }

@@ -21,8 +21,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#define TICK_MS  1000 /* ms between looks at slow clients and old results */
-#define QUIET_MS 2    /* ms without any event after which notes are written into the ledger */
+#define TICK_MS    1000 /* ms between looks at slow clients and old results */
+#define QUIET_MS   2    /* ms without any event after which notes are written into the ledger */
+#define LINGER_MS  100  /* ms in which who sends a job when the last has ended is told of the daemon's end */
+#define ANSWERS_MS 1000 /* ms in which clients get to know of jobs that the end of a drain has cancelled */
 
 /* Descriptors of a running job or a session (its request, output, channels), and of the front itself. */
 #define FDS_OF_RUN 8
@@ -162,7 +164,8 @@ static void cancel_all(struct hc_front *f)
     hc_front_sessions_drain(&f->sessions, true);
 }
 
-/* Has the drained daemon no more work? Clients that wait for an answer get it first. */
+/* Has the drained daemon no more work? Clients that wait for an answer get it first: after the deadline,
+ * those of jobs that were cancelled then, too, if they read. */
 static bool drained(struct hc_front *f)
 {
     if (!f->dispatch.draining)
@@ -181,10 +184,13 @@ static bool drained(struct hc_front *f)
         (hc_queue_waiting(f->dispatch.queue) && !late && !f->dispatch.replaced))
         return false;
     hc_mcp_peers_drain(&f->peers);
+    static int64_t ended; /* time at which there was no more work */
+    const int64_t now = hc_mono_ms();
+    ended = ended ? ended : now;
     for (const struct hc_connection *c = f->http.connections; c; c = c->next)
         if (c->exchange)
-            return late; /* after the deadline, clients that do not read their answers are not waited for */
-    return true;
+            return late && now > ended + ANSWERS_MS;
+    return now >= ended + LINGER_MS;
 }
 
 static void tick(struct hc_front *f, int64_t now)

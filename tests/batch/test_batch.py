@@ -156,6 +156,22 @@ def test_the_summary_says_which_line_failed_to_launch_first_and_why():
         assert re.search(r"^ +launch_failed +2\n +first at line +1: .*drained", done.stderr, re.M), done
 
 
+def test_a_daemon_that_takes_no_jobs_is_asked_again_after_a_while():
+    config = {"socket": {"mode": "0666"}, "tenants": {"all": {"uids": [cells.caller().uid]}}}
+    with daemons.Daemon(config=config) as d:
+        assert d.request("POST", "/v1/admin/drain", b"").status == 200
+        os.chmod(d.directory, 0o755)
+        b = Batch("print(1)", tree="base")
+        process = subprocess.Popen(b.command("--jobs", "1", "--warm", "--retry", "60"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   **b.arguments({"HOTCELL_SOCKET": str(d.socket)}))
+        journal = b.out / "journal.jsonl"
+        cells.wait_until("a second attempt", lambda: journal.exists() and '"attempt": 2' in journal.read_text())
+        assert d.request("POST", "/v1/admin/resume", b"").status == 200
+        assert process.wait(cells.PATIENCE) == 0, process.stderr.read()
+        process.stderr.close()
+        assert b.statuses() == {1: "ok"} and 1 < b.results()[0]["attempts"] < 60
+
+
 def test_jobs_run_in_warm_cells():
     b = Batch("print(1)", "while True: pass")
     process = b.start("--jobs", "1", "--timeout", "600s")

@@ -377,6 +377,45 @@ def test_a_daemon_that_is_told_to_end_lets_jobs_end(user):
         assert not d.socket.exists()
 
 
+def test_who_comes_while_it_ends_is_told_so(user):
+    """Nobody is left in a queue that the daemon's end resets, which would say nothing of what became of a job."""
+    with daemons.Daemon(user, config={"workers": 1, "drain": "1h"}) as d:
+        d.post_async(LONG)
+        cells.wait_until("a cell", d.busy_worker)
+        d.process.send_signal(signal.SIGTERM)
+        d.wait_for_line("draining")
+        answer = d.post("print(1)")
+        assert (answer.status, answer.json["retry"]) == (503, "not_started"), answer
+        assert (d.get("/healthz").status, d.get("/healthz").json["status"]) == (503, "draining")
+        assert d.end() == 0
+
+
+def test_who_sends_a_job_when_the_last_has_ended_is_told_so(user):
+    """As a batch does, at the moment at which the daemon has nothing to do any more."""
+    with daemons.Daemon(user, config={"workers": 1}) as d:
+        connection = d.connect()
+        connection.request("POST", "/v1/jobs", json.dumps(d.spec("import time\ntime.sleep(1)")))
+        cells.wait_until("a cell", d.busy_worker)
+        d.process.send_signal(signal.SIGTERM)
+        d.wait_for_line("draining")
+        assert json.loads(connection.getresponse().read())["status"] == "ok"
+        connection.close()
+        answer = d.post("print(1)")
+        assert (answer.status, answer.json["retry"]) == (503, "not_started"), answer
+        assert d.process.wait(cells.PATIENCE) == 0
+
+
+def test_who_waits_for_a_job_that_the_end_cancels_gets_its_manifest(user):
+    with daemons.Daemon(user, config={"workers": 1, "drain": 0}) as d:
+        connection = d.connect()
+        connection.request("POST", "/v1/jobs", json.dumps(d.spec(LONG)))
+        cells.wait_until("a cell", d.busy_worker)
+        assert d.end() == 0
+        manifest = json.loads(connection.getresponse().read())
+        connection.close()
+        assert manifest["status"] == "killed", manifest
+
+
 def test_a_second_signal_ends_it_at_once(user):
     with daemons.Daemon(user, config={"workers": 1, "drain": "1h"}) as d:
         d.post_async(LONG)

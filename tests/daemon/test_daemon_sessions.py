@@ -370,6 +370,7 @@ def test_what_a_run_leaves_and_uses_counts_when_it_ends(what, user, request):
         assert d.request("DELETE", session).status == 200
         assert d.send("/v1/sessions", d.spec(tree)).status == 429
         if quota == "stored_bytes":
+            assert "(DELETE /v1/jobs/ID)" in answer.json["detail"], answer.json
             assert d.request("DELETE", session).status == 204
             d.session(tree)
         assert d.end() == 0

@@ -667,7 +667,8 @@ static int start_server(struct hc_http *h, const struct hc_listener_socket *sock
 {
     const struct hc_config *c = &h->dispatch->config;
     struct hc_server *s = &h->servers[h->server_count];
-    *s = (struct hc_server){.watch = {-1, server_ready}, .http = h, .local = socket->local};
+    *s = (struct hc_server){
+        .watch = {-1, server_ready}, .http = h, .local = socket->local, .passed = socket->passed};
     s->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request, h,
         MHD_OPTION_EXTERNAL_LOGGER, log_line, h, MHD_OPTION_LISTEN_SOCKET, socket->fd,
@@ -703,9 +704,10 @@ int hc_http_start(struct hc_http *h, struct hc_dispatch *dispatch, struct hc_fro
 
 void hc_http_quiesce(struct hc_http *h)
 {
-    for (size_t i = 0; !h->quiet && i < h->server_count; i++)
-        (void)MHD_quiesce_daemon(h->servers[i].daemon);
-    h->quiet = true;
+    for (size_t i = 0; i < h->server_count; i++) {
+        if (h->servers[i].passed)
+            (void)MHD_quiesce_daemon(h->servers[i].daemon);
+    }
 }
 
 void hc_http_stop(struct hc_http *h)

@@ -95,6 +95,7 @@ struct hc_server {
     struct hc_watch watch;     /* watch of libmicrohttpd's own epoll set */
     struct hc_http *http;      /* borrowed */
     bool local;                /* the socket is a Unix socket */
+    bool passed;               /* systemd has passed it */
 };
 
 struct hc_http {
@@ -106,7 +107,6 @@ struct hc_http {
     size_t server_count;                        /* used entries of `servers` */
     struct hc_connection *connections;          /* list of all open connections; each is freed at its end */
     bool due;                  /* a connection was resumed, or has ended: libmicrohttpd has work to do */
-    bool quiet;                /* no new connections are accepted */
     size_t most_head;          /* most bytes of a request's head */
     struct hc_e2b_view *views; /* directories of E2B's sandboxes that are watched; each freed with its
                                   last watch */
@@ -123,7 +123,10 @@ struct hc_http {
 int hc_http_start(struct hc_http *h, struct hc_dispatch *dispatch, struct hc_front_sessions *sessions,
                   struct hc_mcp_peers *peers, const struct hc_listeners *l, struct hc_error *err);
 void hc_http_stop(struct hc_http *h);
-void hc_http_quiesce(struct hc_http *h); /* accept no new connections */
+
+/* Accept no new connections on sockets that systemd has passed: it starts the next daemon for them. On
+ * others, clients are told that the daemon ends. */
+void hc_http_quiesce(struct hc_http *h);
 
 /* Do all work that is due. Returns how many ms the loop may sleep; -1: without a limit. */
 int hc_http_run(struct hc_http *h);

@@ -61,9 +61,11 @@ static int take_passed(struct hc_listeners *l, struct hc_error *err)
         return 0;
     if (count > HC_MAX_LISTENERS)
         return hc_fail_as(err, HC_EXIT_CONFIG, 0, "more than %d sockets were passed", HC_MAX_LISTENERS);
-    for (int i = 0; i < (int)count; i++)
+    for (int i = 0; i < (int)count; i++) {
         if (add_listener(l, FIRST_PASSED_FD + i, err) < 0)
             return -1;
+        l->list[i].passed = true;
+    }
     return (int)count;
 }
 

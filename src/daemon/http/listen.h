@@ -7,8 +7,9 @@
 #define HC_MAX_LISTENERS 16 /* most sockets that a daemon listens on */
 
 struct hc_listener_socket {
-    int fd;     /* descriptor of the socket, owned, non-blocking */
-    bool local; /* a Unix socket: clients are known by their uid */
+    int fd;      /* descriptor of the socket, owned, non-blocking */
+    bool local;  /* a Unix socket: clients are known by their uid */
+    bool passed; /* by systemd, which keeps it, and whoever connects to it, for the next daemon */
 };
 
 struct hc_listeners {

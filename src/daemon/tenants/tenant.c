@@ -434,8 +434,10 @@ bool hc_tenant_has_budget(struct hc_tenant *t, int64_t now, struct hc_refusal *w
         return true;
     *why = (struct hc_refusal){.quota = "stored_bytes", .retry_ms = -1};
     char most[32];
-    (void)snprintf(why->text, sizeof why->text,
-                   "the tenant's results fill the %s that may be stored (quota stored_bytes): delete some",
-                   hc_format_size(t->quota.stored_bytes, most, sizeof most));
+    (void)snprintf(
+        why->text, sizeof why->text,
+        "the tenant's results fill the %s that may be stored (quota stored_bytes): delete some jobs "
+        "(DELETE /v1/jobs/ID)",
+        hc_format_size(t->quota.stored_bytes, most, sizeof most));
     return false;
 }
