@@ -1,5 +1,5 @@
 /* policy_store.h - the policies of past jobs, stored by hash in the state directory: the policy behind the
- * hash in a manifest can be read after the policy's file was changed.
+ * hash in a manifest can be read after the policy's file was changed. A job without a manifest stores none.
  *
  * Only the user who runs the cells can read the store: a policy may hold secrets (redact) and the commands
  * of tools. If the store cannot be written, jobs run all the same. */
@@ -29,7 +29,7 @@ void hc_policy_keep(const struct hc_policy *p, const char sha256[HC_SHA256_HEX],
  * it against the hash. HC_EXIT_DATA: there is none, or several hashes begin so. */
 int hc_policy_find(const char *prefix, struct hc_buf *text, struct hc_error *err);
 
-/* Remove the policies of this user's store that no job has used for `days` days. Returns the number
+/* Remove the policies of this user's store that no manifest has named for `days` days. Returns the number
  * removed; -1: the store cannot be read. */
 int hc_policies_sweep(int days);
 
