@@ -33,6 +33,7 @@ static int intern_code(PyCodeObject *code)
 
 typedef PyObject *code_getter(void); /* returns the code of one module; new reference */
 
+/* The code that `get` returns, with its texts interned. `done`: it was asked for before. */
 static PyObject *interned(code_getter *get, bool *done)
 {
     PyObject *code = get();
@@ -71,13 +72,13 @@ static code_getter *find_lazy(code_getter *theirs)
 static int intern_table(const struct _frozen *table)
 {
     for (const struct _frozen *one = table; one->name; one++) {
-        bool done = false;
         if (!one->get_code || find_lazy(one->get_code))
             continue;
-        PyObject *code = interned(one->get_code, &done);
-        if (!code)
+        PyObject *code = one->get_code();
+        int rc = code ? intern_code((PyCodeObject *)code) : -1;
+        Py_XDECREF(code);
+        if (rc < 0)
             return -1;
-        Py_DECREF(code);
     }
     return 0;
 }
